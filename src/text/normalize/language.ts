@@ -151,9 +151,9 @@ export interface SymbolNames {
    * Signs before a number with nothing on the left: <10 ms, ~5, >90 %. What is not here is taken from
    * `inMath`.
    */
-  readonly inFront?: Readonly<Record<string, string>>;
+  readonly inFront: Readonly<Record<string, string>>;
   /** Relations that qualify the noun before them: children < 3 years, parcels > 30 kg. */
-  readonly behindNoun?: Readonly<Record<string, string>>;
+  readonly behindNoun: Readonly<Record<string, string>>;
   /** The × before a power of ten, where it is not that of `inMath`. */
   readonly timesPower?: string;
   /** Standing alone in running text: & § © → °. */

@@ -143,6 +143,8 @@ function symbolsOf(tag: string, speech: OtherSpeech): SymbolNames {
   return {
     inAddress: { ...asWritten, ...inAddress },
     inMath,
+    inFront: signsOf(signs, 'front'),
+    behindNoun: signsOf(signs, 'noun'),
     inText: signsOf(signs, 'text'),
     versionPoint: inAddress['.'] ?? '.',
     version: 'v',

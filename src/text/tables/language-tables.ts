@@ -149,11 +149,10 @@ class LanguageTables {
   /** Names of signs and of the ends of addresses. */
   get signs(): SignNames {
     const rows = this.#rows('signs');
-    const front = signsOf(rows, 'front');
     return {
       inAddress: signsOf(rows, 'address'),
       inMath: signsOf(rows, 'math'),
-      ...(Object.keys(front).length === 0 ? {} : { inFront: front }),
+      inFront: signsOf(rows, 'front'),
       behindNoun: signsOf(rows, 'noun'),
       inText: signsOf(rows, 'text'),
       addressWords: saidOf(this.#rows('address-words')),

@@ -25,7 +25,7 @@ function currencyOf(name: string): Currency | undefined {
 
 /** 5,– or 5,-- €, 24.– Fr.: no cents. */
 export function wholeAmount(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(BEHIND) : undefined;
+  const match = reading.match(BEHIND);
   if (match === undefined) return undefined;
   const [written, number = '', mark, name] = match;
   if (name === undefined && mark === '.' && !isPriced(reading)) return undefined;
@@ -34,7 +34,7 @@ export function wholeAmount(reading: Reading): Found | undefined {
 
 /** € 5,–, CHF 24.– */
 export function wholeAmountBehind(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(BEFORE) : undefined;
+  const match = reading.match(BEFORE);
   if (match === undefined) return undefined;
   const [written, name = '', number = ''] = match;
   return sum(reading, written, number, currencyOf(name));
@@ -42,7 +42,7 @@ export function wholeAmountBehind(reading: Reading): Found | undefined {
 
 /** Fr. 24.50, but Fr. 12.04. is a day. */
 function francs(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(FRANKEN) : undefined;
+  const match = reading.match(FRANKEN);
   if (match === undefined) return undefined;
   const [written, number = '', decimals = ''] = match;
   const isDay = Number(number) <= 31 && (decimals === '' || Number(decimals) <= 12);

@@ -2,7 +2,6 @@
 // a full stop.
 import { tablesOf } from '../../tables/language-tables.js';
 import { CharacterSet } from '../../character-set.js';
-import { isDigitAt } from '../characters.js';
 import type { Found, Reading } from '../reading.js';
 import { withoutZeros } from '../numerals.js';
 import type { Rules } from '../shared-forms.js';
@@ -34,8 +33,7 @@ const TOWNS: ReadonlySet<string> = tablesOf('de').set('number plates');
 
 /** B-MW 1234 */
 export function plate(reading: Reading): Found | undefined {
-  const { text, at, runEnd } = reading;
-  if (!reading.isFresh || runEnd - at > 3 || text[runEnd] !== '-') return undefined;
+  const { text, at } = reading;
   const match = reading.match(PLATE);
   if (match === undefined) return undefined;
   const [written, town = '', letters = '', digits = '', kind = ''] = match;
@@ -52,7 +50,7 @@ const ORDER = /(\d{2,10})([-/])(0\d{1,9})(?![\p{L}\p{N}]|[-/.,]\d)/uy;
 
 /** 2024-00123: the zeros are read. */
 export function order(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(ORDER) : undefined;
+  const match = reading.match(ORDER);
   if (match === undefined || (match[3]?.length ?? 0) < 3) return undefined;
   const [written, first = '', , second = ''] = match;
   return {
@@ -69,8 +67,7 @@ const NUMBERED =
 
 /** Kapitel 4.10, Version 3.11: neither a date nor a decimal. */
 export function section(reading: Reading): Found | undefined {
-  const { text, at, runEnd } = reading;
-  if (!reading.isFresh || text[runEnd] !== '.' || !isDigitAt(text, runEnd + 1)) return undefined;
+  const { text, at } = reading;
   const match = NUMBERED.test(text.slice(Math.max(0, at - 16), at)) ? reading.match(SECTION) : undefined;
   if (match === undefined) return undefined;
   const spoken = (match[1] ?? '')
@@ -109,7 +106,7 @@ const OF_NUMBER = /(\p{Lu}\p{Ll}{2,20})(?:nr|-Nr)\.(?!\p{L})/uy;
 export function numberName(reading: Reading): Found | undefined {
   const { text, runEnd } = reading;
   const named = text.startsWith('nr.', runEnd - 2) || text.startsWith('-Nr.', runEnd);
-  const match = named && reading.isFresh ? reading.match(OF_NUMBER) : undefined;
+  const match = named ? reading.match(OF_NUMBER) : undefined;
   if (match === undefined) return undefined;
   return { end: reading.at + match[0].length, spoken: `${match[1] ?? ''}nummer`, rule: 'abbreviation' };
 }
@@ -121,7 +118,6 @@ const BEHIND_PARAGRAPH =
 /** § 5 Abs. 2 S. 1: a sentence of a law, no page. */
 export function sentenceOfLaw(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (text[at + 1] !== '.' || text[at] !== 'S' || !reading.isFresh) return undefined;
   const match = reading.match(SENTENCE);
   if (match === undefined || !BEHIND_PARAGRAPH.test(text.slice(Math.max(0, at - 16), at))) return undefined;
   return { end: at + 2, spoken: 'Satz', rule: 'abbreviation' };

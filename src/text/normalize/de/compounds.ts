@@ -53,7 +53,7 @@ function percent(reading: Reading): Found | undefined {
 }
 
 function joined(reading: Reading, pattern: RegExp, wordOf: (suffix: string) => string): Found | undefined {
-  const match = reading.isFresh ? reading.match(pattern) : undefined;
+  const match = reading.match(pattern);
   if (match === undefined) return undefined;
   const [written, from = '', to, suffix = ''] = match;
   const capital = /^\p{Lu}/u.test(suffix) && !from.includes(',');
@@ -70,7 +70,7 @@ function inWord(written: string): string {
 
 /** Die 68er, in den 80ern, ein 10er-Pack. */
 function group(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(GROUP) : undefined;
+  const match = reading.match(GROUP);
   if (match === undefined) return undefined;
   const [written, digits = '', ending = '', noun] = match;
   const said = groupName(digits) + ending;
@@ -85,7 +85,7 @@ function groupName(digits: string): string {
 
 /** 1- bis 2-mal, a 1-Zimmer-Wohnung, a 200-g-Packung. */
 function hanging(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.text[numberEnd(reading)] !== '-') return undefined;
+  if (reading.text[numberEnd(reading)] !== '-') return undefined;
   if (reading.match(HANGING) !== undefined) return { end: reading.at + 1, spoken: 'ein', rule: 'cardinal' };
   const match = reading.match(UNIT);
   const [written = '', number = '', unit = ''] = match ?? [];

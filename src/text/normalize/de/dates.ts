@@ -1,6 +1,5 @@
 // Reads German dates: names of months and days, rows of days, months with a year, expiry dates.
 import { tablesOf } from '../../tables/language-tables.js';
-import { isDigitAt } from '../characters.js';
 import type { WrittenDate } from '../quantity.js';
 import { withoutZeros } from '../numerals.js';
 import type { Around, Found, Reading } from '../reading.js';
@@ -37,7 +36,6 @@ const LONGEST_ROW = 80; // units of other days and their hours
 
 export function weekday(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!reading.isFresh || reading.runEnd - at !== 2) return undefined;
   const match = reading.match(SHORT);
   if (match === undefined) return undefined;
   const [written, short = ''] = match;
@@ -113,7 +111,7 @@ const MONTH_NUMBERS = new Map(
 /** Vom 1.-3.3., am 1. und 2. April, am 5./6. Mai 2024: one month for several days. */
 function days(reading: Reading): Found | undefined {
   if (!/^\. ?[-–/+&,uobs]/.test(reading.text.slice(reading.runEnd, reading.runEnd + 3))) return undefined;
-  const match = reading.isFresh ? reading.match(ROW) : undefined;
+  const match = reading.match(ROW);
   if (match === undefined) return undefined;
   const [written, row = '', name, figure, long, short] = match;
   const month = name === undefined ? Number(figure) : MONTH_NUMBERS.get(name);
@@ -144,14 +142,13 @@ const LONGEST_LEAD = 44; // units before a date of expiry
 
 /** 04.2024 */
 export function monthOfYear(reading: Reading): Found | undefined {
-  if (!isDigitAt(reading.text, reading.runEnd + 1)) return undefined;
-  const match = reading.isFresh ? reading.match(MONTH_YEAR) : undefined;
+  const match = reading.match(MONTH_YEAR);
   return match && sayMonth(reading, match);
 }
 
 /** Gültig bis 12/26, and 05/23, which is no fraction. */
 function expiry(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(EXPIRY) : undefined;
+  const match = reading.match(EXPIRY);
   if (match === undefined || Number(match[2]) < 13) return undefined;
   const before = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
   if (match[0] === '08/15' && !EXPIRES.test(before)) return undefined; // the idiom "nullachtfünfzehn"

@@ -61,8 +61,6 @@ const atInitial = byFirstLetter([
 
 const byMarkBehind = [behind(/\./, street), behind(/-/, plate), behind(/[.-]/, numberName)];
 
-const BEFORE_AMOUNT = tablesOf('de').set('before a compared amount');
-
 const OWN: NonNullable<Language['own']> = {
   atDigit: [atNumber, ...codeRules.atDigit, officeNumber],
   atLetter: [byMarkBehind, atInitial],
@@ -72,7 +70,7 @@ const OWN: NonNullable<Language['own']> = {
       [/\//, betweenAmounts],
       [
         /[<>≤≥]/,
-        relation({ '<': 'weniger als', '>': 'mehr als', '≤': 'höchstens', '≥': 'mindestens' }, BEFORE_AMOUNT),
+        relation(tablesOf('de').signs.inFront, tablesOf('de').set('before a compared amount')),
       ],
       ...ownRules.atMark,
       [/€/, wholeAmountBehind],

@@ -1,7 +1,6 @@
 // Reads German ordinals: digits with a full stop (der 1. und 2. Platz) and the numerals of kings.
 // The words around an ordinal decide its ending.
 import { tablesOf } from '../../tables/language-tables.js';
-import { isDigitAt } from '../characters.js';
 import { type Around, type Found, type Reading, wordAfter, wordBefore } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
 import { asksForOrdinal, genderOf, isPlural, ordinalEnding, upper } from './grammar.js';
@@ -120,8 +119,7 @@ const GROUPED = /(\d{1,3}(?:\.\d{3}){1,3})\.(?= \p{Lu})/uy;
 
 /** Der 1.000. Besucher */
 export function groupedOrdinal(reading: Reading): Found | undefined {
-  if (!isDigitAt(reading.text, reading.runEnd + 1)) return undefined;
-  const match = reading.isFresh ? reading.match(GROUPED) : undefined;
+  const match = reading.match(GROUPED);
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
   const spoken = ordinal((match[1] ?? '').replaceAll('.', ''), reading.around(end), '.');
@@ -139,8 +137,8 @@ const PAIR = /(\d{1,3})\. ?([-–/]) ?(\d{1,3})\.(?= \p{Lu})/uy;
 
 /** Die 1.–4. Klasse, im 1./2. Stock */
 export function ordinalPair(reading: Reading): Found | undefined {
-  const { text, at, runEnd } = reading;
-  const match = /[ /–-]/.test(text[runEnd + 1] ?? '') && reading.isFresh ? reading.match(PAIR) : undefined;
+  const { at, runEnd } = reading;
+  const match = reading.match(PAIR);
   if (match === undefined) return undefined;
   const [written, first = '', mark = '', second = ''] = match;
   const end = at + written.length;
@@ -158,7 +156,7 @@ const NUMBERED_SO =
 /** Die XXXIII. Olympischen Spiele, der I. und II. Weltkrieg; "der V. Müller" is a name. */
 export function romanOrdinal(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  const match = text[reading.runEnd] === '.' && reading.isFresh ? reading.match(ROMAN) : undefined;
+  const match = reading.match(ROMAN);
   if (match === undefined || match[0].length < 2) return undefined;
   const end = at + match[0].length;
   const around = reading.around(end);

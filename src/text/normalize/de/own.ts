@@ -11,7 +11,7 @@ const BEFORE_LASTING = tablesOf('de').set('before a duration');
 
 /** Er lief 1:05:20 Stunden: that is no time of day. */
 function lasting(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(LASTING) : undefined;
+  const match = reading.match(LASTING);
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds = ''] = match;
   if (!/\p{L}/u.test(written) && !BEFORE_LASTING.has(reading.around(reading.at).previousWord))
@@ -49,7 +49,7 @@ function sizes(reading: Reading): Found | undefined {
 
 /** 3x so schnell, 2,5x */
 function timesAsMuch(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(TIMES_AS_MUCH) : undefined;
+  const match = reading.match(TIMES_AS_MUCH);
   if (match === undefined) return undefined;
   const [written, number = ''] = match;
   const whole = number === '1' ? 'ein' : sayDecimal(number);
@@ -68,7 +68,7 @@ const TIMES_RANGE =
 
 /** 3–4x/Woche */
 function timesRange(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(TIMES_RANGE) : undefined;
+  const match = reading.match(TIMES_RANGE);
   if (match === undefined) return undefined;
   const [written, from = '', to = '', period] = match;
   const first = from === '1' ? 'ein' : cardinal(from);
@@ -107,7 +107,6 @@ const TICKER = /\+{3}(?!\+)/y;
 
 /** +++ Eilmeldung +++ */
 function ticker(reading: Reading): Found | undefined {
-  if (reading.text[reading.at] !== '+') return undefined;
   return reading.match(TICKER) && { end: reading.at + 3, spoken: '', rule: 'punctuation' };
 }
 
@@ -115,9 +114,8 @@ const BORN = /\* ?(?=(?:1\d|20)\d\d(?!\d)|\d{1,2}\. )/y;
 
 /** Goethe (* 1749; † 1832) */
 function born(reading: Reading): Found | undefined {
-  const { text, at } = reading;
-  if (text[at] !== '*' || text[at - 1] !== '(') return undefined;
-  return reading.match(BORN) && { end: at + 1, spoken: 'geboren', rule: 'symbol' };
+  if (reading.text[reading.at - 1] !== '(') return undefined;
+  return reading.match(BORN) && { end: reading.at + 1, spoken: 'geboren', rule: 'symbol' };
 }
 
 const EXTENSION = /[-–](\d{1,5})(?![\p{L}\p{N}])/uy;
@@ -141,7 +139,7 @@ const PER_NAMES = ['Minute', 'Sekunde', 'Stunde', 'Tag', 'Woche', 'Monat', 'Jahr
 
 /** Puls 72/min */
 function perUnit(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(PER_UNIT) : undefined;
+  const match = reading.match(PER_UNIT);
   if (match === undefined) return undefined;
   const name = PER_NAMES[match.slice(2).findIndex((unit) => unit !== undefined)] ?? '';
   return {
@@ -167,7 +165,6 @@ const KEY = /[*#](?=[\s.,;!?)“”"]|$)/y;
 /** Drücken Sie die *: behind the article the sign is a key. */
 function namedKey(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (text[at] !== '*' && text[at] !== '#') return undefined;
   if (!/(?<!\p{L})[dD](?:ie|er) $/u.test(text.slice(Math.max(0, at - 5), at))) return undefined;
   if (reading.match(KEY) === undefined || /^ ?-?[tT]aste/.test(text.slice(at + 1, at + 8))) return undefined;
   return { end: at + 1, spoken: text[at] === '*' ? 'Sterntaste' : 'Rautetaste', rule: 'symbol' };
@@ -188,7 +185,7 @@ const POINTS: Readonly<Record<string, string>> = {
 
 /** 47,3769° N */
 function directed(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(DIRECTED) : undefined;
+  const match = reading.match(DIRECTED);
   if (match === undefined) return undefined;
   const [written, number = '', point = ''] = match;
   const spoken = `${sayDecimal(number.replace('.', ','))} Grad ${POINTS[point] ?? ''}`;
@@ -205,7 +202,7 @@ function star({ text, at }: Reading): Found | undefined {
 
 /** In der 90.+3 Minute */
 function stoppageTime(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(STOPPAGE) : undefined;
+  const match = reading.match(STOPPAGE);
   if (match === undefined) return undefined;
   const spoken = `${cardinal(match[1] ?? '')} plus ${ordinalStem(match[2] ?? '')}en`;
   return { end: reading.at + match[0].length, spoken, rule: 'ordinal' };
@@ -215,7 +212,7 @@ const ONE_OF = /1(?= von (?:\d{1,6}|drei|vier|fünf|zehn|zwanzig|hundert) (\p{Lu
 
 /** 1 von 5 Anrufern is einer of them, 1 von 5 Frauen eine. */
 function oneOf(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(ONE_OF) : undefined;
+  const match = reading.match(ONE_OF);
   const noun = match?.[1] ?? '';
   if (match === undefined || !noun.endsWith('n') || /(?:Punkten|Sternen|Prozent|Seiten)$/.test(noun))
     return undefined;

@@ -7,7 +7,6 @@ import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 
 const SLASHED = /(\d{2,3})\/(\d{2,3})(?: ?mm ?Hg)?(?![\p{L}\d/]|[.,]\d)/uy;
-const TYRE = /(\d{3})\/(\d{2}) ?(Z?R) ?(\d{2})(?![\p{L}\d])/uy;
 const SCALE = /1 ?: ?(\d{1,3}(?:[. ]\d{3})+|\d{4,9})(?![\d:]|[.,]\d)/uy;
 const PRESSURE = /(?:[bB]lutdruck|\bRR\b|systolisch)/u;
 const UNIT = /^ ?(?:[kMG]?Hz|[kM]?W|k?V|m?A|GB|TB|km|Mbit|MBit)(?!\p{L})/u;
@@ -15,13 +14,6 @@ const LONGEST_LEAD = 60; // units before a blood pressure that may say that it i
 
 /** Blutdruck 120/80; 50/50: what is no part of a whole is said as a ratio. */
 function ratio(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.text[reading.runEnd] !== '/') return undefined;
-  const tyre = reading.match(TYRE);
-  if (tyre !== undefined) {
-    const [written, width = '', height = '', kind = '', inches = ''] = tyre;
-    const spoken = `${cardinal(width)} ${cardinal(height)} ${kind.split('').join(' ')} ${cardinal(inches)}`;
-    return { end: reading.at + written.length, spoken, rule: 'code' };
-  }
   const match = reading.match(SLASHED);
   if (match === undefined) return undefined;
   const [written, first = '', second = ''] = match;
@@ -72,19 +64,18 @@ const COURT_FILE = new RegExp(
 
 /** IV ZR 123/20, 1 BvR 16/13, 8 AZR 1/21: chamber, register, number and year. */
 export function courtFile(reading: Reading): Found | undefined {
-  const { text, at, runEnd } = reading;
-  const match = text[runEnd] === ' ' && reading.isFresh ? reading.match(COURT_FILE) : undefined;
+  const match = reading.match(COURT_FILE);
   if (match === undefined) return undefined;
   const [written, chamber = '', register = '', number = '', year = ''] = match;
   const first = /^\d/.test(chamber) ? withoutZeros(chamber) : String(romanNumeral(chamber) ?? 0);
   const of = year.startsWith('0') ? SPEECH.digits(year) : cardinal(year);
   const spoken = `${cardinal(first)} ${SPEECH.letters(register)} ${cardinal(withoutZeros(number))} Schrägstrich ${of}`;
-  return { end: at + written.length, spoken, rule: 'code' };
+  return { end: reading.at + written.length, spoken, rule: 'code' };
 }
 
 /** Maßstab 1:25.000 */
 function scale(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(SCALE) : undefined;
+  const match = reading.match(SCALE);
   if (match === undefined) return undefined;
   const large = cardinal((match[1] ?? '').replace(/[. ]/g, ''));
   return { end: reading.at + match[0].length, spoken: `eins zu ${large}`, rule: 'score' };
@@ -96,7 +87,7 @@ const SECTION_OF_LAW = /[IVX]{1,4}(?=[ ,.;)]|$)/y;
 /** § 823 I BGB, Art. 99 II */
 function sectionOfLaw(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  const written = reading.isFresh ? reading.match(SECTION_OF_LAW)?.[0] : undefined;
+  const written = reading.match(SECTION_OF_LAW)?.[0];
   const value = written === undefined ? undefined : romanNumeral(written);
   if (written === undefined || value === undefined) return undefined;
   if (!PARAGRAPH_OF_LAW.test(text.slice(Math.max(0, at - 20), at))) return undefined;
@@ -107,7 +98,7 @@ const NUMBERED_BOOK = /([123])\. ?(?=(?:Kor|Mose|Kön|Sam|Chr|Petr|Joh|Thess|Tim
 
 /** 1. Kor 13,4 */
 function numberOfBook(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(NUMBERED_BOOK) : undefined;
+  const match = reading.match(NUMBERED_BOOK);
   if (match === undefined) return undefined;
   return {
     end: reading.at + match[0].length,
@@ -134,7 +125,7 @@ const PARTS_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
 
 /** 3/4"-Rohr */
 function partOfInch(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(PARTS_OF_INCH) : undefined;
+  const match = reading.match(PARTS_OF_INCH);
   const [written = '', numerator = '', denominator = ''] = match ?? [];
   if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
   const said = SPEECH.fraction({ numerator, denominator }, reading.around(reading.at + written.length));

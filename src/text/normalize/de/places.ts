@@ -10,7 +10,6 @@ const SQUARE = /\p{Lu}[\p{L}-]{3,40}pl\.(?= \d)/uy;
 /** Hauptstr. is the Hauptstraße, Lindenpl. 4 the Lindenplatz. */
 export function street(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  if (!reading.isFresh || text[runEnd] !== '.') return undefined;
   const match = text.startsWith('str', runEnd - 3) ? reading.match(STREET) : reading.match(SQUARE);
   if (match === undefined) return undefined;
   const ending = text.startsWith('str', runEnd - 3) ? 'aße' : 'atz';
@@ -32,7 +31,7 @@ const LONGEST_LEAD = 12; // units
 /** Said digit by digit. */
 function postcode(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  if (!reading.isFresh || runEnd - at < 4 || reading.match(POSTCODE) === undefined) return undefined;
+  if (reading.match(POSTCODE) === undefined) return undefined;
   const before = text.slice(Math.max(0, at - LONGEST_LEAD), at);
   const behind = text.slice(runEnd, runEnd + 40);
   const long = runEnd - at === 5;
@@ -59,7 +58,7 @@ const LONGEST_NAME = 24; // units
 
 /** Hauptstr. 12a, Gleis 5a, § 8b */
 function houseNumber(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(HOUSE) : undefined;
+  const match = reading.match(HOUSE);
   const before = reading.text.slice(Math.max(0, reading.at - LONGEST_NAME), reading.at);
   const [written = '', number = '', letter = ''] = match ?? [];
   const isNamed = /[abcef]/.test(letter) && NAME.test(before);

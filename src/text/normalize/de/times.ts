@@ -1,5 +1,4 @@
 // German times with a full stop that no "Uhr" follows at once, and durations on a clock.
-import { isDigitAt } from '../characters.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
 import type { Found, Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
@@ -24,8 +23,7 @@ function sayTime(hours: string, minutes: string, reading: Reading, end: number):
 
 /** Um 15.30: no sum, no measure. */
 function dotted(reading: Reading): Found | undefined {
-  const { text, at, runEnd } = reading;
-  if (!reading.isFresh || !isDigitAt(text, runEnd + 1) || runEnd - at > 2) return undefined;
+  const { text, at } = reading;
   if (!/(?:^|[\s(])(?:[uU]m|[gG]egen) $/.test(text.slice(Math.max(0, at - 7), at))) return undefined;
   const [written, hours = '', minutes = ''] = reading.match(DOTTED) ?? [];
   if (written === undefined || Number(minutes) > 59) return undefined;
@@ -35,7 +33,6 @@ function dotted(reading: Reading): Found | undefined {
 }
 
 function beforeOthers(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.runEnd - reading.at > 2) return undefined;
   const match = reading.match(BEFORE_OTHERS);
   if (match === undefined) return undefined;
   const [written, from, fromMinutes, hours = '', minutes = ''] = match;
@@ -53,7 +50,6 @@ const HOURS = /(\d{1,3}):([0-5]\d) (?:Stunden|Std\.)(?!\p{L})/uy;
 
 /** 3:26,05 min, 1:30 Stunden */
 export function onClock(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
   const hours = reading.match(HOURS);
   const match = hours ?? reading.match(MINUTES);
   if (match === undefined) return undefined;
@@ -87,7 +83,7 @@ const BEHIND_LASTING =
 /** Nach 12 h, 8 h gearbeitet: hours that last, where "um 19 h" is a time. */
 export function hours(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  const match = reading.isFresh ? reading.match(LASTING) : undefined;
+  const match = reading.match(LASTING);
   if (match === undefined) return undefined;
   const [written, number = '', to] = match;
   const end = at + written.length;

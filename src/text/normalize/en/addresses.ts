@@ -17,7 +17,7 @@ const DOUBTFUL = tablesOf('en').set('states that are words');
 /** Miami, FL. `recognise/codes.ts` reads a state before its ZIP code. */
 export const state: Recogniser = (reading) => {
   const { text, at } = reading;
-  const code = reading.isFresh && text[at - 1] === ' ' ? reading.match(STATE)?.[0] : undefined;
+  const code = text[at - 1] === ' ' ? reading.match(STATE)?.[0] : undefined;
   const name = code === undefined ? undefined : STATES[code];
   if (code === undefined || name === undefined || DOUBTFUL.has(code)) return undefined;
   if (!CITY.test(text.slice(Math.max(0, at - 24), at))) return undefined;

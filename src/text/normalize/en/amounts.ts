@@ -381,7 +381,7 @@ const placeLetter: Recogniser = (reading) => {
 
 /** 3 x $4.50; daily x 7 days. */
 export function timesSum({ text, at }: Reading): Found | undefined {
-  if (text[at] !== 'x' || text[at - 1] !== ' ') return undefined;
+  if (text[at - 1] !== ' ') return undefined;
   const behind = text.slice(at + 1, at + 16);
   if (/^ ?[$€£]\d/.test(behind) && /\d $/.test(text.slice(Math.max(0, at - 2), at)))
     return { end: at + 1, spoken: 'times', rule: 'math' };

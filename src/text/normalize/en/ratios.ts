@@ -1,7 +1,6 @@
-// Two numbers with a slash between them that are no fraction: 8/10, 120/80, step 3/5, a tire's size,
-// 24/7/365.
+// Two numbers with a slash between them that are no fraction: 8/10, 120/80, step 3/5, 24/7/365.
 import { certain, type Found, type Reading, type Recogniser } from '../reading.js';
-import { cardinal, decimal, ohBefore, pairs } from './numbers.js';
+import { cardinal, decimal, pairs } from './numbers.js';
 import { numeralOf } from '../numerals.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
@@ -20,7 +19,6 @@ const STEP =
   /\b(?:step|page|part|slide|question|chapter|item|stage|level|round|disc|disk|episode|lesson|task|file|attempt|try|day|week|phase|section|screen|section)s? $/i;
 const PRESSURE = /\b(?:blood pressure|pressure|bp|b\.p\.|systolic|hypertension|readings?|vitals)\b/i;
 const MERCURY = /^ ?mm ?Hg\b/;
-const TIRE = /(\d{3})\/(\d{2})(?= ?Z?R ?\d{2}\b)/y;
 const ALWAYS = /24\/7(?:\/365)?(?![\d/]|\.\d)/y;
 const QUOTIENT = /(\d{1,6})\/(\d{1,6})(?= ?=)/y;
 
@@ -97,14 +95,6 @@ const pressure: Recogniser = (reading) => {
     spoken: `${pairs(systolic)} over ${cardinal(diastolic)}${unit}`,
     rule: 'measure',
   };
-};
-
-/** 225/45 R17 */
-const tire: Recogniser = (reading) => {
-  const match = reading.match(TIRE);
-  if (match === undefined) return undefined;
-  const spoken = `${pairs(match[1] ?? '')} ${ohBefore(match[2] ?? '')}`;
-  return { end: reading.at + match[0].length, spoken, rule: 'measure' };
 };
 
 /** 24/7, 24/7/365 */
@@ -217,7 +207,6 @@ const manyForSum: Recogniser = (reading) => {
 /** In the order in which the language asks them. */
 export const ratioRules = {
   behindDigits: [
-    [/\//, /(?!)/, tire],
     [/\//, /(?!)/, quotient],
     [/\//, /(?!)/, certain(twoRates)],
     [/\//, /(?!)/, manyForSum],

@@ -41,7 +41,6 @@ const NAMED_MONEY =
 
 /** $500 pesos, $1,200 MXN: the word behind says which money the sign means. */
 function namedMoney(reading: Reading): Found | undefined {
-  if (reading.text[reading.at] !== '$') return undefined;
   const match = reading.match(NAMED_MONEY);
   const [written = '', digits = '', magnitude, name = ''] = match ?? [];
   const at = reading.at + written.indexOf(digits);
@@ -67,7 +66,6 @@ const APOSTROPHE = /(\d{1,4})['’´](\d{2}) ?(?:€|euros?)(?!\p{L})/uy;
 
 /** 3'50 €, as shops write it in Spain. */
 function shopPrice(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/['’´]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(APOSTROPHE);
   const { EUR } = WRITING.currencies;
   if (match === undefined || EUR === undefined) return undefined;
@@ -84,7 +82,6 @@ const OF_HUNDRED = /(pesos?|dólares|soles) (\d{2})\/100 (?:M\. ?N\.|MN|m\. ?n\.
 
 /** Mil pesos 00/100 M.N., as bills write it in Mexico. */
 function centsOfHundred(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[pds]/.test(reading.text[reading.at] ?? '')) return undefined;
   const match = reading.match(OF_HUNDRED);
   if (match === undefined) return undefined;
   const cents = withoutZeros(match[2] ?? '');
@@ -96,7 +93,6 @@ const IDENTITY = /\d{7,8}-?[A-Z](?![\p{L}\p{N}])/uy;
 
 /** 12345678Z: the number of an identity card. */
 function identity(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.runEnd - reading.at < 7) return undefined;
   const match = reading.match(IDENTITY);
   if (match === undefined) return undefined;
   const [written] = match;
@@ -112,7 +108,7 @@ const GROUPED = /\d{1,2}\.\d{3}\.\d{3}-[\dkK](?![\p{L}\p{N}-])|\d{3}\.\d{3}\.\d{
 
 /** 12.345.678-9, 900.123.456-7: a tax number of Chile or Colombia. */
 function taxNumber(reading: Reading): Found | undefined {
-  const match = reading.isFresh && reading.text[reading.runEnd] === '.' ? reading.match(GROUPED) : undefined;
+  const match = reading.match(GROUPED);
   if (match === undefined) return undefined;
   const groups = match[0].match(/\d+|[kK]/g) ?? [];
   const spoken = groups.map((group) => (/\d/.test(group) ? SPEECH.digits(group) : 'K')).join(', ');
@@ -123,7 +119,6 @@ const CIVIL_CODE = /[A-Z]{3,4}\d{6}(?:[HM][A-Z]{5}[A-Z\d]\d|[A-Z\d]{3})(?![\p{L}
 
 /** CURP and RFC of Mexico: letters, a date, letters. */
 function lettersAndDigits(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/\d/.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(CIVIL_CODE);
   if (match === undefined) return undefined;
   const runs = match[0].match(/\d+|[A-Z]+/g) ?? [];
@@ -135,7 +130,6 @@ const POSTCODE = /\d{5}(?= (?:de )?\p{Lu}\p{Ll})/uy;
 
 /** Calle Mayor 5, 28013 Madrid; C. P. 64000: said digit by digit. */
 function postcode(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.runEnd - reading.at !== 5) return undefined;
   const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
   const digits = reading.text.slice(reading.at, reading.runEnd);
   const placed =
@@ -153,7 +147,7 @@ const STREET =
 
 /** Calle 45 # 23-67: a house of Colombia, by its crossing and its distance. */
 function house(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(HOUSE) : undefined;
+  const match = reading.match(HOUSE);
   if (match === undefined || !STREET.test(reading.text.slice(Math.max(0, reading.at - 32), reading.at)))
     return undefined;
   const [written, crossing = '', letter = '', distance = ''] = match;
@@ -173,7 +167,7 @@ const ROAD = /N-(I{1,3}|IV|VI?)(?![\p{L}\p{N}-])/uy;
 
 /** The roads N-I to N-VI. */
 function road(reading: Reading): Found | undefined {
-  const match = reading.text[reading.at] === 'N' && reading.isFresh ? reading.match(ROAD) : undefined;
+  const match = reading.match(ROAD);
   if (match === undefined) return undefined;
   const spoken = `N ${cardinal(String(romanValue(match[1] ?? '')))}`;
   return { end: reading.at + match[0].length, spoken, rule: 'roman' };
@@ -183,7 +177,6 @@ const day = dayAndMonth({
   before: tablesOf('es').set('before a date'),
   beforeTime: /^,? (?:a las? \d|\d{1,2}[:h]\d\d)/,
   isPressure: FRACTIONS.isPressure,
-  marks: '/-',
   say: DATES.dayOf,
   range: (from, to, around) => SPEECH.range(from, to, around),
 });
@@ -196,7 +189,6 @@ const HOUR_WORD = / ?(?:horas|hrs?\.?|hs?\.?)(?![\p{L}\p{N}])/uy;
 
 /** A las 10.30: behind "las" a point parts hours and minutes. */
 function dottedTime(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[.,]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(DOTTED_TIME);
   const [written = '', hours = '', minutes = ''] = match ?? [];
   if (match === undefined || Number(hours) > 24) return undefined;
@@ -237,8 +229,7 @@ const ROMAN_MONTH = /(\d{1,2})-(I{1,3}|I?V|VI{1,3}|I?X|XI{1,2})-((?:1[5-9]|20)\d
 
 /** 2-V-1808. */
 function romanMonth(reading: Reading): Found | undefined {
-  const match =
-    reading.isFresh && reading.text[reading.runEnd] === '-' ? reading.match(ROMAN_MONTH) : undefined;
+  const match = reading.match(ROMAN_MONTH);
   const [written = '', day = '', month = '', year = ''] = match ?? [];
   if (match === undefined || Number(day) < 1 || Number(day) > 31) return undefined;
   const end = reading.at + written.length;
@@ -290,7 +281,7 @@ const ROOM = { forms: ['habitación', 'habitaciones'], gender: 'f' } as const;
 
 /** Piso de 3 hab.: so few are no inhabitants. */
 function rooms(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(ROOMS) : undefined;
+  const match = reading.match(ROOMS);
   if (match === undefined || match[1] === '0') return undefined;
   const end = reading.at + match[0].length;
   const spoken = SPEECH.measure({ number: numeralOf(match[1] ?? '') }, ROOM, reading.around(end));
@@ -334,7 +325,7 @@ const AT_DIGIT = behindDigits([
   [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} del ${cardinal(year)}`)],
   [/[/-]/, day],
   [/-/, romanMonth],
-  [/(?:)/, postcode],
+  [[5, 5], postcode],
   [/[-A-Z]/, house],
   [/\./, taxNumber],
   [/[-A-Z]/, identity],
@@ -343,7 +334,7 @@ const AT_DIGIT = behindDigits([
   [/[.,]/, rating('sobre', numbers, decimal, cardinal)],
   [/[°º]/, position({ degree: 'grado', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal)],
   [/-/, localNumber(CALLS, SPEECH)],
-  [/(?:)/, serviceNumber(SERVICES, SPEECH)],
+  [[3, 3], serviceNumber(SERVICES, SPEECH)],
   [/["”″/.,\d]/, inches({ forms: ['pulgada', 'pulgadas'], gender: 'f' }, numbers, SPEECH)],
   [/['’′]/, minutesAndSeconds(SPEECH)],
   [/['’′]/, primed(sayMinutes)],

@@ -202,7 +202,6 @@ const PLURALS: Readonly<Record<string, string>> = {
 
 /** Les art. 5 et 6 */
 function lettersOfLaw(reading: Reading): Found | undefined {
-  if (reading.text[reading.runEnd] !== '.') return undefined;
   const match = reading.match(OF_LAW);
   if (match === undefined || !/^(?:les|des|aux|ces)$/.test(reading.around(reading.at).previousWord))
     return undefined;

@@ -135,16 +135,9 @@ function part(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'fraction' };
 }
 
-const RELATIONS: Readonly<Record<string, string>> = {
-  '<': 'moins de',
-  '>': 'plus de',
-  '≤': 'au plus',
-  '≥': 'au moins',
-  '≈': 'environ',
-};
 const related = relation(
-  RELATIONS,
-  new Set('de à en pour dans sous soit ou et les des délai âge depuis donc puis si'.split(' ')),
+  tablesOf('fr').signs.inFront,
+  tablesOf('fr').set('before a compared amount'),
 );
 const longDurations = longDuration((parts) =>
   parts

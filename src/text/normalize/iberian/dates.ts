@@ -74,7 +74,7 @@ function sayPart(words: PartsOfYear, letter: string, digit: string, year: string
 /** 3T24, 2S2023. */
 export function partOfYear(words: PartsOfYear): Recogniser {
   return (reading) => {
-    const match = reading.isFresh ? reading.match(NUMBER_FIRST) : undefined;
+    const match = reading.match(NUMBER_FIRST);
     const [written = '', digit = '', letter = '', year = ''] = match ?? [];
     const spoken = match && sayPart(words, letter, digit, year);
     return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'date' };
@@ -84,7 +84,6 @@ export function partOfYear(words: PartsOfYear): Recogniser {
 /** T3 2024. */
 export function letteredPartOfYear(words: PartsOfYear): Recogniser {
   return (reading) => {
-    if (!/[1-4]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     const match = reading.match(LETTER_FIRST);
     const [written = '', letter = '', digit = '', year = ''] = match ?? [];
     const spoken = match && sayPart(words, letter, digit, year);
@@ -105,9 +104,7 @@ export function monthRange(
     for (const name of names) byName.set(name.replace('.', ''), index + 1);
   const say = (month: number | undefined, around: Around, year?: string): string | undefined =>
     month === undefined ? undefined : date({ month, style: 'name', year }, around);
-  return (reading: Reading): Found | undefined => {
-    const { text, runEnd } = reading;
-    if (!/[-–/.]/.test(text[runEnd] ?? '') || runEnd - reading.at > 4) return undefined;
+  return (reading) => {
     const match = reading.match(MONTHS);
     const [written = '', first = '', last = '', year] = match ?? [];
     if (match === undefined || first.toLowerCase() === last.toLowerCase()) return undefined;
@@ -135,7 +132,6 @@ export function cardExpiry(
   withArticle: (month: string, year: string) => string,
 ): Recogniser {
   return (reading) => {
-    if (!reading.isFresh || reading.text[reading.runEnd] !== '/') return undefined;
     const match = reading.match(EXPIRY_MONTH);
     if (match === undefined || !before.test(reading.text.slice(Math.max(0, reading.at - NEAR), reading.at)))
       return undefined;
@@ -156,8 +152,6 @@ interface DayWords {
   readonly beforeTime: RegExp;
   /** True if the two numbers are more likely a blood pressure. */
   readonly isPressure: (around: Around) => boolean;
-  /** Marks between them. */
-  readonly marks: '/' | '/-';
   /** Month and day as digits. */
   readonly say: (day: string, month: number) => string;
   readonly range: Speech['range'];
@@ -170,11 +164,7 @@ const TWO_DAYS =
 
 /** El 15/01, até 3/4, 24/12: a day and its month where a word or the zeros say so. */
 export function dayAndMonth(words: DayWords): Recogniser {
-  return (reading) => {
-    if (!reading.isFresh || reading.runEnd - reading.at > 2) return undefined;
-    if (!words.marks.includes(reading.text[reading.runEnd] ?? ' ')) return undefined;
-    return twoDays(reading, words) ?? oneDay(reading, words);
-  };
+  return (reading) => twoDays(reading, words) ?? oneDay(reading, words);
 }
 
 function oneDay(reading: Reading, words: DayWords): Found | undefined {
@@ -232,7 +222,6 @@ export function monthAndYear(
   const byName = new Map(Object.entries(more));
   for (const [index, names] of months.entries()) for (const name of names) byName.set(name, index + 1);
   return (reading) => {
-    if (!reading.isFresh || !/[-/]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     const match = reading.match(MONTH_AND_YEAR);
     const [written = '', name = '', digits = ''] = match ?? [];
     const month = byName.get(name.toLowerCase());
@@ -252,7 +241,6 @@ export function zone(
   { letters }: Pick<Speech, 'letters'>,
 ): Recogniser {
   return (reading) => {
-    if (!reading.isFresh || !/[UG]/.test(reading.text[reading.at] ?? '')) return undefined;
     const match = reading.match(ZONE);
     if (match === undefined) return undefined;
     const [written, name = '', sign, hours = '', minutes = '00'] = match;

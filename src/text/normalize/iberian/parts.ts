@@ -22,7 +22,6 @@ const MIXED = /(\d{1,3})(?: [ey](?= ))?(?: ?([½¼¾⅓⅔])|[ ]([1-9])[/⁄]([2
 /** 2 1/2 tazas, 2 y 1/2 tazas: dos tazas y media; 3 1/4 colheres: três colheres e um quarto. */
 export function mixedWithNoun(words: PartWords): Recogniser {
   return (reading) => {
-    if (!reading.isFresh || !/[ ½¼¾⅓⅔]/u.test(reading.text[reading.runEnd] ?? '')) return undefined;
     const match = reading.match(MIXED);
     const [written = '', whole = '', sign = '', numerator = '', denominator = '', noun = ''] = match ?? [];
     if (match === undefined || words.noNouns.has(noun)) return undefined;
@@ -47,7 +46,7 @@ export function rating(
   cardinal: (digits: string) => string,
 ): Recogniser {
   return (reading) => {
-    const match = reading.isFresh ? reading.match(RATING) : undefined;
+    const match = reading.match(RATING);
     const [written = '', points = '', most = ''] = match ?? [];
     const number = match && readNumeral(points, 0, numbers)?.numeral;
     if (number === undefined) return undefined;
@@ -62,7 +61,7 @@ const NEAR = 16; // units before it in which a law is named
 /** Ley 39/2015, Lei 8.112/90; `before` ends with the name of a kind of law. */
 export function lawNumber(before: RegExp, cardinal: (digits: string) => string): Recogniser {
   return (reading) => {
-    const match = reading.isFresh ? reading.match(LAW) : undefined;
+    const match = reading.match(LAW);
     if (match === undefined || !before.test(reading.text.slice(Math.max(0, reading.at - NEAR), reading.at)))
       return undefined;
     const [written, number = '', year = ''] = match;
@@ -77,8 +76,7 @@ const BANK_ACCOUNT =
 /** ES91 2100 0418 …: with a pause behind each group. */
 export function bankAccount({ letters, digits }: Pick<Speech, 'letters' | 'digits'>): Recogniser {
   return (reading) => {
-    const match =
-      reading.isFresh && reading.runEnd === reading.at + 2 ? reading.match(BANK_ACCOUNT) : undefined;
+    const match = reading.match(BANK_ACCOUNT);
     if (match === undefined) return undefined;
     const [written] = match;
     const groups =
@@ -111,7 +109,7 @@ export function unionLaw(
   { letters }: Pick<Speech, 'letters'>,
 ): Recogniser {
   return (reading) => {
-    const match = reading.isFresh ? reading.match(UNION_LAW) : undefined;
+    const match = reading.match(UNION_LAW);
     const [written = '', year = '', number = '', body = ''] = match ?? [];
     if (match === undefined) return undefined;
     const spoken = `${cardinal(year)} barra ${cardinal(number)} barra ${letters(body)}`;
@@ -123,7 +121,7 @@ export function unionLaw(
 export function perCubic(words: string): Recogniser {
   return (reading) => {
     const { text, at } = reading;
-    if (text[at] !== '/' || !/\d/.test(text[at - 1] ?? '')) return undefined;
+    if (!/\d/.test(text[at - 1] ?? '')) return undefined;
     const match = reading.match(CUBIC);
     return match && { end: at + match[0].length, spoken: words, rule: 'measure' };
   };
@@ -134,7 +132,7 @@ const CODE_BEFORE = /[A-Z]{1,4}-?\d{1,8}$/;
 
 /** F-2024/0153: the slash within a code. */
 export function slashOfCode({ text, at }: Reading): Found | undefined {
-  if (text[at] !== '/' || !/[\dA-Z]/.test(text[at + 1] ?? '')) return undefined;
+  if (!/[\dA-Z]/.test(text[at + 1] ?? '')) return undefined;
   return CODE_BEFORE.test(text.slice(Math.max(0, at - 14), at))
     ? { end: at + 1, spoken: 'barra', rule: 'identifier' }
     : undefined;

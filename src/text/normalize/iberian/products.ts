@@ -27,7 +27,6 @@ interface ProductWords {
 
 export function product(words: ProductWords): Recogniser {
   return (reading) => {
-    if (!reading.isFresh || !/[xX× .,]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     const { factors, end } = factorsAt(reading);
     if (factors.length < 2) return undefined;
     const around = reading.around(end);
@@ -89,7 +88,7 @@ export function timesOver(
   const rates = new LiteralTable(Object.entries(per));
   return (reading) => {
     const { text, at } = reading;
-    if (!reading.isFresh || !/[x×., ]/.test(text[reading.runEnd] ?? '') || text[at] === '0') return undefined;
+    if (text[at] === '0') return undefined;
     const match = reading.match(ATTACHED) ?? reading.match(APART);
     const number = match && readNumeral(text, at, numbers);
     if (match === undefined || number === undefined) return undefined;
@@ -108,9 +107,8 @@ const TEAM_BEHIND = /^ \p{Lu}\p{Ll}/u;
 
 export function score({ number, score: say }: Pick<Speech, 'number' | 'score'>): Recogniser {
   return (reading) => {
-    const { text, at, runEnd } = reading;
-    if (!reading.isFresh || !/[-–]/.test(text[runEnd] ?? '') || /[-–.,:/#]/.test(text[at - 1] ?? ''))
-      return undefined;
+    const { text, at } = reading;
+    if (/[-–.,:/#]/.test(text[at - 1] ?? '')) return undefined;
     const match = reading.match(PAIR) ?? reading.match(PAIR_AT_STOP);
     if (match === undefined) return undefined;
     const [written, home = '', guest = ''] = match;
@@ -141,7 +139,6 @@ const FACTORS = 24; // units around a product in which a sign tells of a formula
 /** 2 × pizza grande, 1 × sudadera: things of an order; the noun stays as it is written. */
 export function thingsOrdered({ unit, count, genderOf, noThings, speech }: OrderWords): Recogniser {
   return (reading) => {
-    if (!reading.isFresh || !/[x×X ]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     const match = reading.match(THING_BEHIND);
     const [written = '', digits = '', sign, noun = ''] = match ?? [];
     if (match === undefined || digits.startsWith('0') || noThings.has(noun.toLowerCase())) return undefined;

@@ -49,7 +49,6 @@ export function numberedByRomans({ names, isPlural, say }: NumberedNames): Recog
     return list && { ...list, rule: 'roman' };
   };
   return (reading) => {
-    if (!reading.isFresh) return undefined;
     const name = table.at(reading.text, reading.at);
     if (name === undefined) return behindComma(reading);
     const from = skipSpaces(reading.text, reading.at + name.written.length);

@@ -20,7 +20,6 @@ export function inches(
   { measure, fractionOf }: Pick<Speech, 'measure' | 'fractionOf'>,
 ): Recogniser {
   return (reading) => {
-    if (!reading.isFresh || !/["”″/., ]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     const match = reading.match(INCHES);
     if (match === undefined || !opensNoQuote(reading)) return undefined;
     const [written, whole, numerator, denominator] = match;
@@ -43,7 +42,6 @@ const MINUTES_AND_SECONDS = /(\d{1,3})['’′] ?(\d{1,2})(?:''|’’|["”″]
 /** 3'45'': minutes and seconds. */
 export function minutesAndSeconds({ duration }: Pick<Speech, 'duration'>): Recogniser {
   return (reading) => {
-    if (!reading.isFresh || !/['’′]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
     const match = reading.match(MINUTES_AND_SECONDS);
     if (match === undefined) return undefined;
     const [written, minutes = '', seconds = ''] = match;
@@ -61,7 +59,6 @@ const SCALE = /1:(\d{1,3}(?:[. ]\d{3}){1,2}|\d{4,7})(?![\d:]|[.,]\d)/y;
 /** 1:50.000 of a map. */
 export function scale({ number, score }: Pick<Speech, 'number' | 'score'>): Recogniser {
   return (reading) => {
-    if (!reading.isFresh || reading.text[reading.runEnd] !== ':') return undefined;
     const match = reading.match(SCALE);
     if (match === undefined) return undefined;
     const [from, to] = ['1', (match[1] ?? '').replace(/\D/g, '')].map((digits) =>
@@ -76,7 +73,7 @@ const DAY_HASHTAG = /#(\d{1,2})([A-Z])(?![\p{L}\p{N}_])/uy;
 /** #8M, #25A: a day and the first letter of its month. */
 export function dayHashtag(cardinal: (digits: string) => string): Recogniser {
   return (reading) => {
-    const match = reading.text[reading.at] === '#' ? reading.match(DAY_HASHTAG) : undefined;
+    const match = reading.match(DAY_HASHTAG);
     if (match === undefined) return undefined;
     const [written, day = '', month = ''] = match;
     const spoken = `hashtag ${cardinal(day)} ${month}`;

@@ -10,8 +10,7 @@ const NEAR = 48; // units before a number in which a request to call is looked f
 /** 555-1234: seven digits without the place. A range has no such end as 0100. */
 export function localNumber(calls: RegExp, { telephone }: Pick<Speech, 'telephone'>): Recogniser {
   return (reading) => {
-    const { text, at, runEnd } = reading;
-    if (!reading.isFresh || runEnd - at !== 3 || text[runEnd] !== '-') return undefined;
+    const { text, at } = reading;
     const match = reading.match(LOCAL);
     if (match === undefined) return undefined;
     const [written, first = '', second = ''] = match;
@@ -24,9 +23,8 @@ export function localNumber(calls: RegExp, { telephone }: Pick<Speech, 'telephon
 /** The second and third of "ligue 190, 192 ou 193": `before` ends with the numbers before it. */
 export function serviceNumber(before: RegExp, { digits }: Pick<Speech, 'digits'>): Recogniser {
   return (reading) => {
-    const { text, at, runEnd } = reading;
-    if (!reading.isFresh || runEnd - at !== 3 || !/\d, $|\p{L} $/u.test(text.slice(Math.max(0, at - 3), at)))
-      return undefined;
+    const { text, at } = reading;
+    if (!/\d, $|\p{L} $/u.test(text.slice(Math.max(0, at - 3), at))) return undefined;
     const match = reading.match(SERVICE);
     if (match === undefined || !before.test(text.slice(Math.max(0, at - NEAR), at))) return undefined;
     return { end: at + match[0].length, spoken: digits(match[0]), rule: 'telephone' };

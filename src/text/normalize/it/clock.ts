@@ -201,8 +201,7 @@ const RISING = /(?<!\p{L})dal(?:l['’]|lo )? ?\d[\p{L}\d %]*$/u;
 
 /** All'1 di notte, dall'1 alle 2; all'1% is no hour, nor is the end of "dal 3 all'1". */
 function elidedOne(reading: Reading): Found | undefined {
-  const { text, at, runEnd } = reading;
-  if (!/['’]/.test(text[runEnd] ?? '')) return undefined;
+  const { text, at } = reading;
   const [written = '', article = ''] = reading.match(ELIDED_ONE) ?? [];
   if (written === '') return undefined;
   const end = at + written.length;

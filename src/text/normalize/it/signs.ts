@@ -13,7 +13,6 @@ import {
   type Rules,
   until,
 } from '../shared-forms.js';
-import { words } from './grammar.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
 import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
@@ -58,16 +57,9 @@ function times(reading: Reading): Found | undefined {
   };
 }
 
-const RELATIONS: Readonly<Record<string, string>> = {
-  '<': 'meno di',
-  '>': 'più di',
-  '≤': 'al massimo',
-  '≥': 'almeno',
-  '≈': 'circa',
-};
 const related = relation(
-  RELATIONS,
-  words('di a da in per entro con e o ogni età durata tempo cioè ossia ovvero quindi circa poi'),
+  tablesOf('it').signs.inFront,
+  tablesOf('it').set('before a compared amount'),
 );
 const toLast = until({
   ...tablesOf('it').dates,

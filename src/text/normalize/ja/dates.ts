@@ -31,7 +31,6 @@ function weekday(reading: Reading): Found | undefined {
 
 /** 01月, 09時05分: the zero is not said. */
 export function padded(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
   if (reading.match(MIDNIGHT) !== undefined) return { end: reading.at + 1, spoken: '零', rule: 'time' };
   const match = reading.match(PADDED);
   if (match === undefined) return undefined;
@@ -62,8 +61,8 @@ const SCORE_AFTER =
 
 /** 15:30, 9:05 PM. */
 function clock(reading: Reading): Found | undefined {
-  const { text, at, isFresh } = reading;
-  if (!isFresh || (/[.:]/.test(text[at - 1] ?? '') && !isBehindName(text, at))) return undefined;
+  const { text, at } = reading;
+  if (/[.:]/.test(text[at - 1] ?? '') && !isBehindName(text, at)) return undefined;
   const match = reading.match(CLOCK) ?? reading.match(HOUR);
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds, half] = match;
@@ -129,7 +128,7 @@ function isGame({ text, at }: Reading, end: number): boolean {
 
 /** 3-1で勝利. */
 function score(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(SCORE) : undefined;
+  const match = reading.match(SCORE);
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
   const game = (): boolean => !match[0].includes(':') && isGame(reading, end);
@@ -186,7 +185,7 @@ const dashed = dashedDay(DATE_WORD, SPEECH);
 /** 5/3は, 1/15(月), 1/15から: no fraction; 1/3 alone is one. */
 function monthDay(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!reading.isFresh || text[reading.runEnd] !== '/' || /[/.]/.test(text[at - 1] ?? '')) return undefined;
+  if (/[/.]/.test(text[at - 1] ?? '')) return undefined;
   const match = reading.match(DAY);
   const [written = '', month = '', day = ''] = match ?? [];
   const [first, second] = [Number(month), Number(day)];
@@ -220,7 +219,6 @@ const PRESSURE = /(\d{2,3})\/(\d{2,3})(?![\d/.])( ?mmHg)?/y;
 /** 血圧は120/80. */
 function pressure(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!reading.isFresh || text[reading.runEnd] !== '/') return undefined;
   const match = reading.match(PRESSURE);
   const [written = '', high = '', low = '', unit] = match ?? [];
   const end = at + written.length;
@@ -236,7 +234,7 @@ function pressure(reading: Reading): Found | undefined {
 
 /** '98年: the apostrophe is not said. */
 function shortYear({ text, at }: Reading): Found | undefined {
-  if (!/['’‘]/.test(text[at] ?? '') || !/^\d{2} ?年/.test(text.slice(at + 1, at + 5))) return undefined;
+  if (!/^\d{2} ?年/.test(text.slice(at + 1, at + 5))) return undefined;
   return { end: at + 3, spoken: cardinal(withoutZeros(text.slice(at + 1, at + 3))), rule: 'year' };
 }
 

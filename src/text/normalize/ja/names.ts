@@ -26,7 +26,7 @@ const TRADED = /^[)）].{0,12}?(?:株|続伸|続落|反発|反落|急騰|急落|
 /** トヨタ(7203)が反発: the number of a share. */
 function share(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!reading.isFresh || !/[\p{L}ー] ?[(（]$/u.test(text.slice(Math.max(0, at - 3), at))) return undefined;
+  if (!/[\p{L}ー] ?[(（]$/u.test(text.slice(Math.max(0, at - 3), at))) return undefined;
   const digits = reading.match(SHARE)?.[1];
   if (digits === undefined || !TRADED.test(text.slice(at + 4, at + 24))) return undefined;
   return { end: at + 4, spoken: spellDigits(digits), rule: 'digits' };
@@ -100,7 +100,7 @@ const SIZE = /(\d)L(?=サイズ|版|判|プリント)/y;
 
 /** 2Lサイズ is no volume. */
 function printSize(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(SIZE) : undefined;
+  const match = reading.match(SIZE);
   return match && { end: reading.at + 2, spoken: `${cardinal(match[1] ?? '')}L`, rule: 'identifier' };
 }
 
@@ -116,7 +116,7 @@ const PLATE = /(\d{2,3}) ?([\u3042-\u3093]) ?([\d・]{1,2})-(\d{2})(?!\d)/y;
 
 /** 品川300 あ 12-34 */
 function plate(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(PLATE) : undefined;
+  const match = reading.match(PLATE);
   if (match === undefined) return undefined;
   const [written, first = '', letter = '', second = '', third = ''] = match;
   const spoken = `${cardinal(first)}、${letter}、${spellDigits(second)}、${spellDigits(third)}`;
@@ -128,7 +128,7 @@ const RATE_OF =
 
 /** 6回/日 */
 function countRate(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(RATE_OF) : undefined;
+  const match = reading.match(RATE_OF);
   const per = match && WRITING.per[match[3] ?? ''];
   if (match === undefined || per === undefined) return undefined;
   const spoken = `${per}${cardinal(withoutZeros(match[1] ?? ''))}${match[2] ?? ''}`;

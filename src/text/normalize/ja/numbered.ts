@@ -16,7 +16,7 @@ const NO_PLACE = /^ ?(?:[日月年時人個名回件本枚位点歳%％階]|で[
 /** 西新宿2-8-1 is 二の八の一. */
 function house(reading: Reading): Found | undefined {
   const before = reading.text.slice(Math.max(0, reading.at - 14), reading.at);
-  if (!reading.isFresh || !NAME.test(before)) return undefined;
+  if (!NAME.test(before)) return undefined;
   const match = reading.match(HOUSE);
   if (match === undefined) return undefined;
   const [written, ...groups] = match;
@@ -34,7 +34,7 @@ const POSTCODE = /(\d{3})-?(\d{4})(?![\d-])( ?)/y;
 /** 〒100-0001, 郵便番号は100-0001. */
 function postcode(reading: Reading): Found | undefined {
   const before = reading.text.slice(Math.max(0, reading.at - 6), reading.at);
-  if (!reading.isFresh || !/(?:〒|郵便番号(?:は|:|：)?) ?$/.test(before)) return undefined;
+  if (!/(?:〒|郵便番号(?:は|:|：)?) ?$/.test(before)) return undefined;
   const match = reading.match(POSTCODE);
   if (match === undefined) return undefined;
   const pause = match[3] === '' ? '' : '、';
@@ -46,7 +46,7 @@ const EMERGENCY = /110(?=番)/y;
 
 /** 110番 has a reading of its own. */
 function emergency(reading: Reading): Found | undefined {
-  if (!reading.isFresh || reading.match(EMERGENCY) === undefined) return undefined;
+  if (reading.match(EMERGENCY) === undefined) return undefined;
   return { end: reading.at + 3, spoken: 'ひゃくとお', rule: 'telephone' };
 }
 
@@ -111,7 +111,6 @@ const SHORT_AFTER = /^番?(?:に|へ|まで|で)?(?:お?電話|ダイヤル|通�
 
 /** 03の1234の5678; 117 and 188 where they are called. */
 function dialled(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
   const { text, at, runEnd } = reading;
   const spoken = text[runEnd] === 'の' ? reading.match(SPOKEN) : undefined;
   if (spoken !== undefined) {
@@ -128,7 +127,7 @@ const AREA = /（(0\d{1,4})） ?(\d{1,4})[-−‐– ]?(\d{4})(?!\d)/y;
 
 /** （03）1234-5678: the brackets are not said. */
 function areaCode(reading: Reading): Found | undefined {
-  const match = reading.text[reading.at] === '（' ? reading.match(AREA) : undefined;
+  const match = reading.match(AREA);
   if (match === undefined) return undefined;
   const spoken = match
     .slice(1)

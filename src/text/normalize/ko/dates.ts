@@ -28,7 +28,7 @@ function weekday(reading: Reading): Found | undefined {
 
 /** 2024. 1. 15.: the stops belong to the date. */
 export function spacedDate(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(SPACED) : undefined;
+  const match = reading.match(SPACED);
   if (match === undefined) return undefined;
   const [written, year = '', month = '', day = ''] = match;
   if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31) return undefined;
@@ -57,7 +57,6 @@ function lastDate(reading: Reading, at: number, first: string): Found | undefine
 
 /** '24년 1월, 98년생, 6·25, 5·18: the year of two digits is a number, a memorial day is digits. */
 function memorial(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
   const match = reading.match(MEMORIAL);
   if (match === undefined) return undefined;
   const [written, first = match[3] ?? '', second = match[4] ?? ''] = match;
@@ -89,8 +88,8 @@ const SCORE_AFTER =
 
 /** 15:30, 9:05 PM. */
 export function clock(reading: Reading): Found | undefined {
-  const { text, at, isFresh } = reading;
-  if (!isFresh || (/[.:]/.test(text[at - 1] ?? '') && !isBehindName(text, at))) return undefined;
+  const { text, at } = reading;
+  if (/[.:]/.test(text[at - 1] ?? '') && !isBehindName(text, at)) return undefined;
   const match = reading.match(CLOCK) ?? reading.match(HOUR);
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds, half] = match;
@@ -200,7 +199,7 @@ const LAST_DAY = 31;
 /** 1/15(월), 12/25: no fraction; 1/3 alone is one. */
 function monthDay(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!reading.isFresh || text[reading.runEnd] !== '/' || /[/.]/.test(text[at - 1] ?? '')) return undefined;
+  if (/[/.]/.test(text[at - 1] ?? '')) return undefined;
   const match = reading.match(DAY);
   const [written = '', month = '', day = ''] = match ?? [];
   const [first, second] = [Number(month), Number(day)];
@@ -237,7 +236,7 @@ const QUARTER = /([1-4])\/4(?=분기)/y;
 
 /** 3/4분기 is the third of four. */
 function quarter(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(QUARTER) : undefined;
+  const match = reading.match(QUARTER);
   return match && { end: reading.at + 3, spoken: `${cardinal(match[1] ?? '')}사`, rule: 'date' };
 }
 
@@ -246,7 +245,6 @@ const PAIR = /(\d{1,4})\/(\d{1,4})(?![\d/]|\.\d)( ?mmHg)?/y;
 /** 혈압 120/80, 월세 1000/50. */
 function pair(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!reading.isFresh || text[reading.runEnd] !== '/') return undefined;
   const match = reading.match(PAIR);
   const [written = '', high = '', low = '', unit] = match ?? [];
   const named =
@@ -267,7 +265,6 @@ const DATED = /^\.? ?(?:기준|부터|까지|자\b|현재|발행|시행|개정|�
 /** 24.05.03: a year of two digits, where a version would have no zeros. */
 function shortDate(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!reading.isFresh || text[at + 2] !== '.') return undefined;
   const match = reading.match(SHORT_DATE);
   const [written = '', year = '', month = '', day = ''] = match ?? [];
   const [first, second] = [Number(month), Number(day)];

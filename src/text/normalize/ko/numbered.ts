@@ -14,7 +14,6 @@ const VERSUS = /(\d{1,3}) ?대 ?(\d{1,3})(?!\d|[.,]\d|년|세기)/y;
 
 /** 3분의 2; 3-1로 이겼다, 3대1. */
 export function parts(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
   const part = reading.match(PARTS);
   if (part !== undefined) {
     const spoken = `${cardinal(withoutZeros(part[1] ?? ''))}분의 ${cardinal(withoutZeros(part[2] ?? ''))}`;
@@ -33,11 +32,7 @@ const LOT = /(\d{1,4})-(\d{1,4})(?=번지|호|[에으로입이가은는](?![가-
 
 /** 역삼동 123-45번지: 다시 stands for the dash. */
 function lot(reading: Reading): Found | undefined {
-  if (
-    !reading.isFresh ||
-    !/[동리가로길] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))
-  )
-    return undefined;
+  if (!/[동리가로길] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) return undefined;
   const match = reading.match(LOT);
   if (match === undefined) return undefined;
   const spoken = `${cardinal(withoutZeros(match[1] ?? ''))} 다시 ${cardinal(withoutZeros(match[2] ?? ''))}`;
@@ -90,7 +85,7 @@ const SUBJECT = /(\d{1,4})(?:\.(\d{1,4}))?가(?![가-힣]| ?\d)/y;
 /** 점수는 8가: a particle, no section of a street. */
 function subject(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  const match = reading.isFresh ? reading.match(SUBJECT) : undefined;
+  const match = reading.match(SUBJECT);
   if (match === undefined || /[로길동] ?$/.test(text.slice(Math.max(0, at - 2), at))) return undefined;
   const [written, digits = '', decimals = ''] = match;
   const number = decimal({ ...numeralOf(withoutZeros(digits)), decimals });
@@ -100,7 +95,7 @@ function subject(reading: Reading): Found | undefined {
 
 /** 서울(으)로, 학생(이)나. */
 function optionalVowel(reading: Reading): Found | undefined {
-  const match = reading.text[reading.at] === '(' ? reading.match(OPTIONAL) : undefined;
+  const match = reading.match(OPTIONAL);
   const final = finalOf(reading.text[reading.at - 1] ?? '');
   if (match === undefined || final === undefined) return undefined;
   const [written, vowel = ''] = match;
@@ -151,7 +146,7 @@ const CAR = /(\d{1,3})-(\d{1,2})(?=번 ?(?:칸|출입문|승강장|문|홈|버�
 
 /** 9-4번 칸: 다시 stands for the dash. */
 function car(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(CAR) : undefined;
+  const match = reading.match(CAR);
   if (match === undefined) return undefined;
   const spoken = `${cardinal(match[1] ?? '')} 다시 ${cardinal(match[2] ?? '')}번`;
   return { end: reading.at + match[0].length + 1, spoken, rule: 'identifier' };
@@ -161,7 +156,7 @@ const DOCUMENT = /(\d{2,8})-(\d{4,12})(?=호)/y;
 
 /** 제2024-1234567호 */
 function document(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(DOCUMENT) : undefined;
+  const match = reading.match(DOCUMENT);
   if (match === undefined) return undefined;
   const spoken = `${spellDigits(match[1] ?? '')}, ${spellDigits(match[2] ?? '')}`;
   return { end: reading.at + match[0].length, spoken, rule: 'digits' };
@@ -209,7 +204,6 @@ const ATTACHED_PLATE =
 /** 차량번호 12가 3456: each digit. */
 function plate(reading: Reading): Found | undefined {
   const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
-  if (!reading.isFresh) return undefined;
   const named = /(?:차량|번호|차|\d{4},)(?:는|은|이|가|:)? ?\(?$/.test(before);
   const match = reading.match(ATTACHED_PLATE) ?? (named ? reading.match(PLATE) : undefined);
   if (match === undefined) return undefined;

@@ -43,7 +43,7 @@ const SPACED_MAGNITUDE =
 
 /** 100 만 원: the magnitude belongs to the number. */
 function spacedMagnitude(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(SPACED_MAGNITUDE) : undefined;
+  const match = reading.match(SPACED_MAGNITUDE);
   const number = match && readNumeral(reading.text, reading.at, WRITING.numbers);
   const end = reading.at + (match?.[0].length ?? 0);
   if (number?.end !== end - 1) return undefined;
@@ -55,7 +55,7 @@ const GAMES = /^ ?(경기|조각|조항)/;
 /** 34경기, 3조각: no 10^16 and no 10^12. */
 function longUnit(reading: Reading): Found | undefined {
   const { text, at, runEnd } = reading;
-  const unit = reading.isFresh && runEnd - at <= 4 ? GAMES.exec(text.slice(runEnd, runEnd + 3)) : null;
+  const unit = runEnd - at <= 4 ? GAMES.exec(text.slice(runEnd, runEnd + 3)) : null;
   const noun = WRITING.units[unit?.[1] ?? ''];
   if (unit === null || text[at] === '0') return undefined;
   const end = runEnd + unit[0].length;
@@ -171,7 +171,7 @@ const HALF = /(?:전반|후반|연장|승부차기|합계|\d세트) ?$/;
 /** 한국 2-0 일본: a range would rise; 2-1(1-0), 전반 0-1. */
 function game(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  const match = reading.isFresh ? reading.match(MATCH) : undefined;
+  const match = reading.match(MATCH);
   if (match === undefined) return undefined;
   const end = at + match[0].length;
   const [before, after] = [text.slice(Math.max(0, at - 6), at), text.slice(end, end + 6)];
@@ -213,7 +213,7 @@ const PRO = /\d{1,4}(?= ?프로)/y;
 /** 아이폰 15 프로 is no share. */
 function pro(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!reading.isFresh || !MODEL.test(text.slice(Math.max(0, at - 5), at))) return undefined;
+  if (!MODEL.test(text.slice(Math.max(0, at - 5), at))) return undefined;
   const digits = reading.match(PRO)?.[0];
   return digits === undefined
     ? undefined
@@ -224,7 +224,7 @@ const GENERATIONS = /([1-6])0([1-6])0(?=세대)/y;
 
 /** 2030세대: people in their twenties and thirties. */
 function generations(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(GENERATIONS) : undefined;
+  const match = reading.match(GENERATIONS);
   if (match === undefined || Number(match[2]) !== Number(match[1]) + 1) return undefined;
   return { end: reading.at + 4, spoken: spellDigits(match[0]), rule: 'digits' };
 }

@@ -41,7 +41,6 @@ const day = dayAndMonth({
   before: tablesOf('pt').set('before a date'),
   beforeTime: /^,? (?:(?:às?|pelas) \d|\d{1,2}[:h]\d\d)/,
   isPressure: FRACTIONS.isPressure,
-  marks: '/',
   say: DATES.dayOf,
   range: (from, to, around) => SPEECH.range(from, to, around),
 });
@@ -73,7 +72,7 @@ const FIRST_OF = /1[ºo°]\/(\d{1,2})(?:\/(\d{4}|\d{2}))?(?![\p{L}\p{N}/])/uy;
 
 /** 1º/05, 1º/1/2025. */
 function firstOfMonth(reading: Reading): Found | undefined {
-  const match = reading.isFresh && reading.text[reading.at] === '1' ? reading.match(FIRST_OF) : undefined;
+  const match = reading.match(FIRST_OF);
   const [written = '', month = '', year] = match ?? [];
   if (match === undefined || Number(month) < 1 || Number(month) > 12) return undefined;
   const end = reading.at + written.length;
@@ -92,7 +91,6 @@ const ROMAN_DAY = new RegExp(`([IVX]{1,5})(?= de (?:${MONTHS})(?!\\p{L}))`, 'iuy
 
 /** Rua XV de Novembro. */
 function romanDay(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[IVX]/.test(reading.text[reading.at] ?? '')) return undefined;
   const match = reading.match(ROMAN_DAY);
   if (match === undefined) return undefined;
   const spoken = DATES.day(String(romanValue((match[1] ?? '').toUpperCase())));
@@ -106,7 +104,7 @@ const NUMBERED_WEEK = /([2-6])ªs?[-–]([3-6])ªs?(?![\p{L}\p{N}])/uy;
 
 /** 2ª-6ª */
 function numberedWeek(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(NUMBERED_WEEK) : undefined;
+  const match = reading.match(NUMBERED_WEEK);
   const [from, to] = [match?.[1], match?.[2]].map((day) => WEEKDAYS[Number(day) - 2]);
   if (match === undefined || from === undefined || to === undefined) return undefined;
   return { end: reading.at + match[0].length, spoken: `${from} a ${to}`, rule: 'date', isCertain: true };
@@ -114,7 +112,6 @@ function numberedWeek(reading: Reading): Found | undefined {
 
 /** Seg-sex. */
 function weekdays(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[stqd]/i.test(reading.text[reading.at] ?? '')) return undefined;
   const match = reading.match(WEEK);
   const [from, to] = [match?.[1], match?.[2]].map((short = '') =>
     WEEKDAYS.find((name) => name.startsWith(short.toLowerCase().replace('sab', 'sáb'))),
@@ -208,7 +205,7 @@ const AT_DIGIT = behindDigits([
   [/[.,]/, rating('de', numbers, decimal, cardinal)],
   [/[°º]/, position({ degree: 'grau', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal)],
   [/-/, localNumber(CALLS, SPEECH)],
-  [/(?:)/, serviceNumber(SERVICES, SPEECH)],
+  [[3, 3], serviceNumber(SERVICES, SPEECH)],
   [/["”″/.,\d]/, inches({ forms: ['polegada', 'polegadas'], gender: 'f' }, numbers, SPEECH)],
   [/['’′]/, minutesAndSeconds(SPEECH)],
   [/['’′]/, primed(sayMinutes)],
@@ -279,7 +276,6 @@ const POSTCODE = /\d{5}-\d{3}(?!\d)|\d{4}-\d{3}(?= \p{Lu})/uy;
 
 /** CPF, CNPJ, RG, lawsuits and postcodes: digit by digit, in the groups that are written. */
 function grouped(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[.-]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const found = [TAX_NUMBER, IDENTITY_CARD, ACCOUNT, LAWSUIT, POSTCODE]
     .map((pattern) => reading.match(pattern))
     .find((known) => known !== undefined);
@@ -297,7 +293,7 @@ const PLATE = /[A-Z]{3}\d[A-Z]\d{2}(?![\p{L}\p{N}-])/uy;
 
 /** BRA2E19: a number plate. */
 function plate(reading: Reading): Found | undefined {
-  const match = reading.isFresh && reading.runEnd === reading.at + 3 ? reading.match(PLATE) : undefined;
+  const match = reading.match(PLATE);
   if (match === undefined) return undefined;
   const spoken = Array.from(match[0], (sign) => (/\d/.test(sign) ? SPEECH.digits(sign) : sign)).join(' ');
   return { end: reading.at + match[0].length, spoken, rule: 'identifier' };

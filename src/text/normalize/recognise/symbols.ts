@@ -165,7 +165,7 @@ export class Symbols {
     if (!isOperation(text, at, end, sign)) return undefined;
     const touches = /[\s(]/.test(text[at - 1] ?? ' ') && ATTACHED.test(text.slice(end, end + 2));
     const front = touches || (ATTACHED.test(text.slice(end + 1, end + 3)) && isBehindWord(text, at));
-    const inFront = front ? this.#language.symbols.inFront?.[sign] : undefined;
+    const inFront = front ? this.#language.symbols.inFront[sign] : undefined;
     const said = (touches ? inFront : (this.#behindNoun(reading, sign, name) ?? inFront)) ?? name;
     return { end, spoken: text[at - 1] === ')' && sign !== '→' ? ` ${said}` : said, rule: 'math' }; // f(x)=2
   }
@@ -173,7 +173,7 @@ export class Symbols {
   /** Children < 3 years; behind "is" the name has no verb of its own. */
   #behindNoun(reading: Reading, sign: string, name: string): string | undefined {
     const { text, at } = reading;
-    const said = this.#language.symbols.behindNoun?.[sign];
+    const said = this.#language.symbols.behindNoun[sign];
     if (said === undefined || text[at - 1] !== ' ') return undefined;
     const before = reading.around(at).previousWord;
     if (name.startsWith(`${before} `)) return name.slice(before.length + 1);

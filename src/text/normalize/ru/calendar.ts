@@ -461,7 +461,7 @@ const FIGURE =
 
 /** 3 кв. 2023 г.: a flat has no year. */
 export function quarter(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(FIGURE) : undefined;
+  const match = reading.match(FIGURE);
   if (match === undefined) return undefined;
   return partOfYear(reading, reading.at + match[0].length, [Number(match[1])]);
 }

@@ -188,7 +188,6 @@ const PLATE =
 
 /** А123ВС77: the plate of a car. */
 function plate(reading: Reading): Found | undefined {
-  if (!/[\d -]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(PLATE);
   if (match === undefined) return undefined;
   const [written, first = '', number = '', letters = '', region = ''] = match;
@@ -200,7 +199,6 @@ const CONTRACT = /([А-ЯA-Z]{1,4})-?(\d{1,8})\/(\d{1,6})(?![\p{L}\p{N}]|[-/]\d)
 
 /** Договор АБ-1234/56 */
 function contract(reading: Reading): Found | undefined {
-  if (!/[\d -]/.test(reading.text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(CONTRACT);
   if (match === undefined) return undefined;
   const [written, letters = '', first = '', second = ''] = match;

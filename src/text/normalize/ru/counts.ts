@@ -152,7 +152,7 @@ const LITRE = /\/м?л(?!\p{L})/uy;
 /** 6,5×10⁹/л */
 function perLitre(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (text[at] !== '/' || !/[⁰¹²³⁴⁵⁶⁷⁸⁹]/.test(text[at - 1] ?? '')) return undefined;
+  if (!/[⁰¹²³⁴⁵⁶⁷⁸⁹]/.test(text[at - 1] ?? '')) return undefined;
   const match = reading.match(LITRE);
   const name = match?.[0] === '/мл' ? ' на миллилитр' : ' на литр';
   return match && { end: at + match[0].length, spoken: name, rule: 'measure' };

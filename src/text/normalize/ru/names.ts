@@ -35,8 +35,6 @@ const NOT_A_NAME = tablesOf('ru').set('before a letter');
 
 /** Ту-154 "ту сто пятьдесят четыре": figures of a name are a number. */
 function namedByNumber(reading: Reading): Found | undefined {
-  const { text, runEnd } = reading;
-  if (!/[-\d]/.test(text[runEnd] ?? '')) return undefined;
   const match = reading.match(NAMED) ?? reading.match(ATTACHED);
   const [written = '', name = '', digits = '', tail] = match ?? [];
   if (match === undefined || (digits.length === 4 && /^[A-Z]+$/.test(name))) return undefined;
@@ -137,7 +135,7 @@ const CASES_OF_VERSION: readonly (readonly [before: RegExp, form: string])[] = [
 
 /** До v2.1.3: в версии, к версии. */
 function version(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(VERSION) : undefined;
+  const match = reading.match(VERSION);
   const [written = '', digits = ''] = match ?? [];
   if (match === undefined || (written.includes(' ') && !digits.includes('.'))) return undefined;
   const before = reading.around(reading.at).previousWord;
@@ -161,8 +159,8 @@ function letterOfFormula(text: string, at: number): string | undefined {
   return known ? name : undefined;
 }
 
-function variable({ text, at, isFresh }: Reading): Found | undefined {
-  const name = isFresh ? letterOfFormula(text, at) : undefined;
+function variable({ text, at }: Reading): Found | undefined {
+  const name = letterOfFormula(text, at);
   return name === undefined ? undefined : { end: at + 1, spoken: name, rule: 'math' };
 }
 

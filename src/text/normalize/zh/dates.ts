@@ -27,7 +27,6 @@ const PADDED = /0(\d)(?= ?[月日号號时時点點])/y;
 
 /** 2024年, 24年1月, 98年出生 digit by digit; 100年 and 3000年前 are counted. */
 function date(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
   const match = reading.match(YEAR_MONTH);
   if (match === undefined) return year(reading);
   const [written, years = '', month = '', day, mark = ''] = match;
@@ -73,7 +72,6 @@ function isYear(digits: string, before: string, after: string): boolean {
 
 /** 95后 are people, 5·12 and 3·15 days. */
 function generation(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
   const match = reading.match(GENERATION) ?? reading.match(FESTIVAL) ?? reading.match(DOTTED_DAY);
   if (match === undefined) return undefined;
   const [written, ...parts] = match;
@@ -84,7 +82,7 @@ function generation(reading: Reading): Found | undefined {
 
 /** 2024.06 where nothing is measured. */
 function plainMonth(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(PLAIN_MONTH) : undefined;
+  const match = reading.match(PLAIN_MONTH);
   if (match === undefined) return undefined;
   const spoken = `${spellDigits(match[1] ?? '')}年${cardinal(withoutZeros(match[2] ?? ''))}月`;
   return { end: reading.at + match[0].length, spoken, rule: 'date' };
@@ -92,9 +90,8 @@ function plainMonth(reading: Reading): Found | undefined {
 
 /** 1080p, 618大促, 95折: each digit. */
 function named(reading: Reading): Found | undefined {
-  const match = reading.isFresh
-    ? (reading.match(RESOLUTION) ?? reading.match(SALE) ?? reading.match(CLASS) ?? reading.match(DISCOUNT))
-    : undefined;
+  const match =
+    reading.match(RESOLUTION) ?? reading.match(SALE) ?? reading.match(CLASS) ?? reading.match(DISCOUNT);
   if (match === undefined) return undefined;
   const [written, digits = written] = match;
   const letter = written.length > digits.length ? 'P' : '';
@@ -103,7 +100,7 @@ function named(reading: Reading): Found | undefined {
 
 /** 2023-24赛季: both halves digit by digit. */
 function season(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(SEASON) : undefined;
+  const match = reading.match(SEASON);
   if (match === undefined) return undefined;
   const spoken = `${spellDigits(match[1] ?? '')}到${spellDigits(match[2] ?? '')}`;
   return { end: reading.at + match[0].length, spoken, rule: 'range' };
@@ -111,7 +108,7 @@ function season(reading: Reading): Found | undefined {
 
 /** 01月, 09点: the zero is not said. */
 function padded(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(PADDED) : undefined;
+  const match = reading.match(PADDED);
   if (match === undefined) return undefined;
   return { end: reading.at + 2, spoken: cardinal(match[1] ?? ''), rule: 'cardinal' };
 }
@@ -160,7 +157,7 @@ const LAST_DAY = 31;
 /** 10/1 is no fraction, nor is 03/25; 1/3 is one unless something tells of a day. */
 function monthDay(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!reading.isFresh || text[reading.runEnd] !== '/' || /[/.第]/.test(text[at - 1] ?? '')) return undefined;
+  if (/[/.第]/.test(text[at - 1] ?? '')) return undefined;
   const match = reading.match(DAY);
   const [written = '', month = '', day = ''] = match ?? [];
   const [first, second] = [Number(month), Number(day)];
@@ -201,7 +198,6 @@ const REPUBLIC = /(\d{2,3})([/.-])(\d{1,2})\2(\d{1,2})(?![\d/]|[.-]\d)/y;
 /** 民國113/5/20; three digits are a year of the Republic also without its name. */
 function republic(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!reading.isFresh || !/[/.-]/.test(text[reading.runEnd] ?? '')) return undefined;
   const match = reading.match(REPUBLIC);
   const [written = '', year = '', mark, month = '', day = ''] = match ?? [];
   const named = /民[國国] ?$/.test(text.slice(Math.max(0, at - 3), at));
@@ -215,7 +211,7 @@ const BRACKETED = /(?:19|20)\d{2}(?=[)）〕\]])/y;
 
 /** 国发〔2024〕5号, （2024）: a year alone in brackets. */
 function bracketedYear(reading: Reading): Found | undefined {
-  if (!reading.isFresh || !/[(（〔[]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+  if (!/[(（〔[]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
   const digits = reading.match(BRACKETED)?.[0];
   return digits === undefined
     ? undefined
@@ -224,7 +220,7 @@ function bracketedYear(reading: Reading): Found | undefined {
 
 /** '98年: the apostrophe is not said. */
 function shortYear({ text, at }: Reading): Found | undefined {
-  if (!/['’‘]/.test(text[at] ?? '') || !/^\d{2} ?年/.test(text.slice(at + 1, at + 5))) return undefined;
+  if (!/^\d{2} ?年/.test(text.slice(at + 1, at + 5))) return undefined;
   const digits = text.slice(at + 1, at + 3);
   return { end: at + 3, spoken: spellDigits(digits), rule: 'year' };
 }

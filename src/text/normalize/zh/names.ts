@@ -58,7 +58,7 @@ const NO_MODEL = /^-\d{1,4}(?:\.\d+)? ?[℃°度%多]/;
 
 /** 歼-20, 东风-41: the hyphen is no minus. */
 export function modelMark({ text, at }: Reading): Found | undefined {
-  if (text[at] !== '-' || !isDigitAt(text, at + 1) || !MODEL.test(text.slice(Math.max(0, at - 3), at)))
+  if (!isDigitAt(text, at + 1) || !MODEL.test(text.slice(Math.max(0, at - 3), at)))
     return undefined;
   return NO_MODEL.test(text.slice(at, at + 8)) ? undefined : { end: at + 1, spoken: '', rule: 'identifier' };
 }
@@ -92,7 +92,7 @@ const TRADED = /^[)）].{0,16}?(?:股|涨|漲|跌|收|市值|证券|證券|发�
 /** （600519）, (0700.HK): the number of a share. */
 function share(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!reading.isFresh || !/\p{Script=Han} ?[(（]$/u.test(text.slice(Math.max(0, at - 3), at)))
+  if (!/\p{Script=Han} ?[(（]$/u.test(text.slice(Math.max(0, at - 3), at)))
     return undefined;
   const match = reading.match(SHARE);
   const [written = '', digits = '', market] = match ?? [];
@@ -109,7 +109,7 @@ const STANDARD_NEAR = /(?:\b(?:GB|ISO|IEC|IEEE|RFC|RTX|GTX|RX|DB|YY|HJ|JB|QB|CVE
 /** GB/T 7714-2015, RTX 4090: each digit. */
 function standard(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!isCapitalAt(text, text[at - 1] === ' ' ? at - 2 : at - 1) || !reading.isFresh) return undefined;
+  if (!isCapitalAt(text, text[at - 1] === ' ' ? at - 2 : at - 1)) return undefined;
   if (!STANDARD_NEAR.test(text.slice(Math.max(0, at - 8), at))) return undefined;
   const match = reading.match(STANDARD);
   if (match === undefined) return undefined;
@@ -123,7 +123,7 @@ const CITIZEN = /\d{17}[Xx](?![A-Za-z\d])/y;
 
 /** An identity number that ends in X. */
 function citizen(reading: Reading): Found | undefined {
-  const digits = reading.isFresh ? reading.match(CITIZEN)?.[0] : undefined;
+  const digits = reading.match(CITIZEN)?.[0];
   if (digits === undefined) return undefined;
   return { end: reading.at + 18, spoken: `${spellDigits(digits.slice(0, 17))}X`, rule: 'digits' };
 }
@@ -136,8 +136,7 @@ const PEOPLE =
 
 /** 年薪30w, 阅读量10W+; 65w快充 is a power. */
 function myriads(reading: Reading): Found | undefined {
-  const { text, at, runEnd } = reading;
-  if (!reading.isFresh || !/[wW.]/.test(text[runEnd] ?? '')) return undefined;
+  const { text, at } = reading;
   const number = readNumeral(text, at, { decimal: '.', grouping: [','] });
   const mark = number && reading.match(MYRIADS, number.end);
   if (number === undefined || mark === undefined) return undefined;
@@ -153,7 +152,7 @@ const THOUSANDS = /(\d{1,3})[kK] ?[-–~～到至] ?(\d{1,3})[kK](?![A-Za-z\d])/
 
 /** 月薪8K-12K: two amounts and no name. */
 function thousands(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(THOUSANDS) : undefined;
+  const match = reading.match(THOUSANDS);
   if (match === undefined || Number(match[1]) >= Number(match[2])) return undefined;
   const spoken = `${cardinal(`${withoutZeros(match[1] ?? '')}000`)}到${cardinal(`${withoutZeros(match[2] ?? '')}000`)}`;
   return { end: reading.at + match[0].length, spoken, rule: 'range' };
@@ -165,8 +164,7 @@ const RUN = /[跑泳离離深高长長] ?$/;
 
 /** 120G, 100M: counted, and the letter; M is 兆. */
 function stored(reading: Reading): Found | undefined {
-  const match =
-    reading.isFresh && /[GMTK.]/.test(reading.text[reading.runEnd] ?? '') ? reading.match(STORED) : undefined;
+  const match = reading.match(STORED);
   const [whole = '', decimals = ''] = (match?.[1] ?? '').split('.');
   if (match === undefined || /^0\d/.test(whole)) return undefined;
   const isData = match[2] === 'M' && !RUN.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at));
@@ -180,7 +178,7 @@ const MAGNIFIED =
 
 /** 3x变焦, 0.75x倍率: that many times. */
 function magnified(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(MAGNIFIED) : undefined;
+  const match = reading.match(MAGNIFIED);
   if (match === undefined) return undefined;
   const [whole = '', decimals = ''] = (match[1] ?? '').split('.');
   const end = reading.at + match[0].length;

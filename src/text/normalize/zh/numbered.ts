@@ -22,7 +22,6 @@ const CUT = /(\d{2,5})-(\d{1,4})(?!\d)/y;
 
 /** 3分之2, 第1/3页, 图3-1, 3/4拍, 满300-50. */
 function parts(reading: Reading): Found | undefined {
-  if (!reading.isFresh) return undefined;
   const { text, at, runEnd } = reading;
   const mark = text[runEnd] ?? '';
   const before = text.slice(Math.max(0, at - 6), at);
@@ -143,7 +142,7 @@ function isGame({ text, at }: Reading, end: number, home: number, guest: number)
 /** 3-1战胜, 1:50000. */
 function score(reading: Reading): Found | undefined {
   const mark = reading.text[reading.runEnd] ?? '';
-  if (!reading.isFresh || !/[-–:]/.test(mark)) return undefined;
+  if (!/[-–:]/.test(mark)) return undefined;
   const scale = reading.match(SCALE);
   const match = scale ?? reading.match(SCORE);
   if (match === undefined) return undefined;
@@ -169,7 +168,6 @@ function zone(reading: Reading): Found | undefined {
 /** 10万+, 100+人. */
 function more({ text, at }: Reading): Found | undefined {
   const open =
-    text[at] === '+' &&
     /[\d万亿萬億千百%wWkK]/.test(text[at - 1] ?? '') &&
     !/^ ?[\d+(A-Za-z]/.test(text.slice(at + 1, at + 3));
   return open ? { end: at + 1, spoken: '加', rule: 'symbol' } : undefined;
@@ -190,7 +188,7 @@ const TOPIC = /#([^#\s\d][^#\s]{0,29})#/y;
 
 /** #春节#: a topic between two signs. */
 function topic(reading: Reading): Found | undefined {
-  const match = reading.text[reading.at] === '#' ? reading.match(TOPIC) : undefined;
+  const match = reading.match(TOPIC);
   if (match === undefined || /\d/.test(match[1] ?? '')) return undefined;
   const named = /[话話][题題][：: ]?$/.test(reading.text.slice(Math.max(0, reading.at - 3), reading.at));
   return {
@@ -216,7 +214,7 @@ const HOUSES = /(\d{1,4})-(\d{1,4})(?=[号號])/y;
 /** 建国路27-88号: one house. */
 function house(reading: Reading): Found | undefined {
   const isStreet = /[路街道巷弄里村] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at));
-  const match = isStreet && reading.isFresh ? reading.match(HOUSES) : undefined;
+  const match = isStreet ? reading.match(HOUSES) : undefined;
   if (match === undefined) return undefined;
   const [written, first = '', second = ''] = match;
   const spoken = `${cardinal(withoutZeros(first))}杠${cardinal(withoutZeros(second))}`;
@@ -234,7 +232,7 @@ const HALF_OR_QUARTER =
 
 /** 2024H1, 2024Q3, 3Q24: the parts of a year. */
 function partOfYear(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(HALF_OR_QUARTER) : undefined;
+  const match = reading.match(HALF_OR_QUARTER);
   if (match === undefined) return undefined;
   const [written, year, half, quarter, part = '', kind, short = ''] = match;
   const first = half ?? (kind === 'H' ? part : undefined);
@@ -269,7 +267,7 @@ function tone(reading: Reading): Found | undefined {
 
 /** 12周+3天, (+1天): added, where a number alone would be 正. */
 function inFront({ text, at }: Reading): Found | undefined {
-  if (text[at] !== '+' || !/[周週天月年岁歲章节(（]$/.test(text[at - 1] ?? '')) return undefined;
+  if (!/[周週天月年岁歲章节(（]$/.test(text[at - 1] ?? '')) return undefined;
   return /^\+\d{1,3} ?[天日周週个個小年月]/.test(text.slice(at, at + 6))
     ? { end: at + 1, spoken: '加', rule: 'math' }
     : undefined;
@@ -299,7 +297,6 @@ const LITRE = /^\/[Ll](?![A-Za-z])/;
 
 /** 5.98元/500g; 10^9/L. */
 function perAmount({ text, at }: Reading): Found | undefined {
-  if (text[at] !== '/') return undefined;
   const before = text.slice(Math.max(0, at - 12), at);
   const after = text.slice(at, at + 12);
   if (/\d(?:秒|["″”])$/.test(before) && /^\/(?:km(?![A-Za-z])|公里)/.test(after))
@@ -384,7 +381,7 @@ const AREA = /（(0\d{2,3})） ?(\d{3,4})[- ]?(\d{4})(?!\d)/y;
 
 /** （021）62345678: the brackets are not said. */
 function areaCode(reading: Reading): Found | undefined {
-  const match = reading.text[reading.at] === '（' ? reading.match(AREA) : undefined;
+  const match = reading.match(AREA);
   if (match === undefined) return undefined;
   const [written, area = '', first = '', second = ''] = match;
   const spoken = `${spellClearly(area)}，${spellClearly(first + second)}`;
@@ -396,7 +393,7 @@ const KEY = /([*＊#＃])(?=(号|號|键|鍵)?)/y;
 /** 按#, 按*号键: the keys of a telephone. */
 function key(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!/[*＊#＃]/.test(text[at] ?? '') || !/[按以]下?[“"「‘']?$/.test(text.slice(Math.max(0, at - 3), at)))
+  if (!/[按以]下?[“"「‘']?$/.test(text.slice(Math.max(0, at - 3), at)))
     return undefined;
   const match = reading.match(KEY);
   if (match === undefined || /[\d*＊#＃]/.test(text[at + 1] ?? '')) return undefined;

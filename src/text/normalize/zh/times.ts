@@ -18,8 +18,8 @@ const SCORE_AFTER =
 
 /** 15:30, 9:05 PM. */
 function clock(reading: Reading): Found | undefined {
-  const { text, at, isFresh } = reading;
-  if (!isFresh || (/[.:]/.test(text[at - 1] ?? '') && !isBehindName(text, at))) return undefined;
+  const { text, at } = reading;
+  if (/[.:]/.test(text[at - 1] ?? '') && !isBehindName(text, at)) return undefined;
   const match = reading.match(CLOCK) ?? reading.match(HOUR);
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds, half] = match;
@@ -89,8 +89,7 @@ const PRIMES = /(\d{1,3})['′’] ?(\d{1,2})(?:["″”]|'')(?!\d)/y;
 
 /** 1'30". */
 function primed(reading: Reading): Found | undefined {
-  const match =
-    reading.isFresh && /['′’]/.test(reading.text[reading.runEnd] ?? '') ? reading.match(PRIMES) : undefined;
+  const match = reading.match(PRIMES);
   if (match === undefined) return undefined;
   const spoken = `${cardinal(withoutZeros(match[1] ?? ''))}分${cardinal(withoutZeros(match[2] ?? ''))}秒`;
   return { end: reading.at + match[0].length, spoken, rule: 'duration' };
