@@ -33,7 +33,7 @@ export function wholeAmount(reading: Reading): Found | undefined {
 }
 
 /** € 5,–, CHF 24.– */
-export function wholeAmountBehind(reading: Reading): Found | undefined {
+function wholeAmountBehind(reading: Reading): Found | undefined {
   const match = reading.match(BEFORE);
   if (match === undefined) return undefined;
   const [written, name = '', number = ''] = match;

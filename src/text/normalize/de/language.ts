@@ -12,7 +12,7 @@ import {
   perWord,
   relation,
 } from '../shared-forms.js';
-import { amountRules, wholeAmount, wholeAmountBehind } from './amounts.js';
+import { amountRules, wholeAmount } from './amounts.js';
 import { codeRules, numberName, order, plate, section, sentenceOfLaw } from './codes.js';
 import { compoundRules } from './compounds.js';
 import { dateRules, monthOfYear, weekday } from './dates.js';
@@ -54,7 +54,6 @@ const atInitial = byFirstLetter([
   ...amountRules.atLetter,
   [/S/, sentenceOfLaw, /\./],
   ...pairRules.atLetter,
-  ...ownRules.atLetter,
   [/[IVX]/, romanOrdinal, /\./],
   [/[IVX]/, courtFile, /[A-Z]/],
 ]);
@@ -68,12 +67,8 @@ const OWN: NonNullable<Language['own']> = {
     byMark([
       [/\//, perWord(WRITING.per, 'alle')],
       [/\//, betweenAmounts],
-      [
-        /[<>≤≥]/,
-        relation(tablesOf('de').signs.inFront, tablesOf('de').set('before a compared amount')),
-      ],
+      [/[<>≤≥]/, relation(tablesOf('de').signs.inFront, tablesOf('de').set('before a compared amount'))],
       ...ownRules.atMark,
-      [/€/, wholeAmountBehind],
     ]),
   ],
 };

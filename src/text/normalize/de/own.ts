@@ -170,13 +170,6 @@ function namedKey(reading: Reading): Found | undefined {
   return { end: at + 1, spoken: text[at] === '*' ? 'Sterntaste' : 'Rautetaste', rule: 'symbol' };
 }
 
-/** M8 x 50, 3,5 m x 4,2 m: a sign that stands apart. */
-function timesSign({ text, at }: Reading): Found | undefined {
-  if (!/^x \d/.test(text.slice(at, at + 3))) return undefined;
-  if (!/\d(?: ?(?:[cmk]?m|Zoll))? $/.test(text.slice(Math.max(0, at - 8), at))) return undefined;
-  return { end: at + 1, spoken: 'mal', rule: 'math' };
-}
-
 const DIRECTED = /(\d{1,3}(?:[,.]\d{1,6})?)[°º] ?([NSOWE])(?!\p{L})/uy;
 // prettier-ignore
 const POINTS: Readonly<Record<string, string>> = {
@@ -237,7 +230,6 @@ export const ownRules = {
     [/v/, oneOf],
     [/\//, perUnit],
   ],
-  atLetter: [[/x/, timesSign, /\d/]],
   atMark: [
     [/[*#]/, namedKey],
     [/[★⭐]/, star],

@@ -272,7 +272,7 @@ const LAWS =
   /(?:ley|leyes|orgánica|decreto|decreto-ley|RD|orden|resolución|expediente|circular|directiva|reglamento) $/iu;
 
 const HALF = { m: 'medio', f: 'media' };
-const NO_NOUNS = new Set('por con del más que para las los'.split(' '));
+const NOT_COUNTED = tablesOf('es').set('not counted');
 const VEZ = { forms: ['vez', 'veces'], gender: 'f' } as const;
 const { numbers, units } = WRITING;
 
@@ -299,7 +299,7 @@ const ORDER = {
   unit: { forms: ['unidad', 'unidades'], gender: 'f' },
   count: cardinal,
   genderOf,
-  noThings: new Set([...tablesOf('es').set('not counted'), ...tablesOf('es').set('no things')]),
+  noThings: new Set([...NOT_COUNTED, ...tablesOf('es').set('no things')]),
   speech: SPEECH,
 } as const;
 
@@ -321,7 +321,7 @@ const AT_DIGIT = behindDigits([
   [/[x×X]/, certain(thingsOrdered(ORDER))],
   [/[x×.,]/, timesOver(VEZ, numbers, WRITING.per, SPEECH)],
   [/[.,]/, dottedTime],
-  [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'y', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
+  [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'y', half: HALF, cardinal, parts, genderOf, noNouns: NOT_COUNTED })],
   [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} del ${cardinal(year)}`)],
   [/[/-]/, day],
   [/-/, romanMonth],
@@ -382,13 +382,7 @@ const OWN: NonNullable<Language['own']> = {
       [/['’]/, shortYear],
       [/×/, numberOrdered(ORDER)],
       [/[–-]/, certain(SPAN)],
-      [
-        /[<>≤≥≈]/,
-        amountRelation(
-          tablesOf('es').signs.inFront ?? {},
-          new Set('es tienes pesas mides menos más mas eres'.split(' ')),
-        ),
-      ],
+      [/[<>≤≥≈]/, amountRelation(tablesOf('es').signs.inFront, tablesOf('es').set('no plural nouns'))],
       [/#/, dayHashtag(cardinal)],
       [/\//, perWord(WRITING.per, 'cada')],
       [/\//, betweenAmounts],

@@ -179,17 +179,6 @@ function appeal(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'digits' };
 }
 
-const BARE = /(\d{1,6}),[-–—] ?€/uy;
-
-/** 5,- € */
-function bare(reading: Reading): Found | undefined {
-  const match = reading.match(BARE);
-  const digits = match?.[1] ?? '';
-  if (match === undefined) return undefined;
-  const spoken = `${cardinal(digits)} euro${Number(digits) < 2 ? '' : 's'}`;
-  return { end: reading.at + match[0].length, spoken, rule: 'currency' };
-}
-
 const OF_LAW = /(art|chap|fig|vol|al|ann)\. ?(?=\d)/uy;
 const PLURALS: Readonly<Record<string, string>> = {
   art: 'articles',
@@ -254,7 +243,6 @@ export const phraseRules = {
     [/[-\d]/, keyed],
     [[3, 4], lastDigits],
     [/-/, appeal],
-    [/,/, bare],
   ],
   atLetter: [
     [/[acfv]/, lettersOfLaw],

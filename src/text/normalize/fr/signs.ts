@@ -135,10 +135,7 @@ function part(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'fraction' };
 }
 
-const related = relation(
-  tablesOf('fr').signs.inFront,
-  tablesOf('fr').set('before a compared amount'),
-);
+const related = relation(tablesOf('fr').signs.inFront, tablesOf('fr').set('before a compared amount'));
 const longDurations = longDuration((parts) =>
   parts
     .map(([amount, unit]) => counted(amount, unit === 'h' ? HOUR : unit === 'min' ? MINUTE : SECOND))

@@ -105,17 +105,6 @@ function fewOf(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken: words, rule: 'range' };
 }
 
-const RATE = /(\d{1,3})\/(giorno|die|settimana|mese|anno|ora)(?![\p{L}\p{N}])/uy;
-
-/** Max. 4/giorno */
-function rate(reading: Reading): Found | undefined {
-  const match = reading.match(RATE);
-  const [written = '', number = '', period = ''] = match ?? [];
-  const per = WRITING.per[period];
-  if (match === undefined || per === undefined) return undefined;
-  return { end: reading.at + written.length, spoken: `${cardinal(number)} ${per}`, rule: 'measure' };
-}
-
 const WAR = /(15)-(18)|(40)-(45)/uy;
 
 /** La guerra del 15-18 */
@@ -183,7 +172,6 @@ export const phraseRules = {
     [/\//, partOfInch],
     [/[A-Z]/, verseNumber],
     [/\//, certain(fewOf)],
-    [/\//, rate],
     [/-/, greatWar],
     [/\//, portion],
     [/[xX×,]/, solid],

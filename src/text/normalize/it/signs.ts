@@ -57,10 +57,7 @@ function times(reading: Reading): Found | undefined {
   };
 }
 
-const related = relation(
-  tablesOf('it').signs.inFront,
-  tablesOf('it').set('before a compared amount'),
-);
+const related = relation(tablesOf('it').signs.inFront, tablesOf('it').set('before a compared amount'));
 const toLast = until({
   ...tablesOf('it').dates,
   hours: tablesOf('it').set('names of hours'),

@@ -142,7 +142,7 @@ const LAWS =
   /(?:lei|leis|complementar|PLP?|PEC|MP|decreto|decreto-lei|portaria|resolução|provisória|processo|n\.?º) $/iu;
 
 const HALF = { m: 'meio', f: 'meia' };
-const NO_NOUNS = new Set('por com das dos mais que para'.split(' '));
+const NOT_COUNTED = tablesOf('pt').set('not counted');
 const VEZ = { forms: ['vez', 'vezes'], gender: 'f' } as const;
 const { numbers, units } = WRITING;
 
@@ -173,7 +173,7 @@ const ORDER = {
   unit: { forms: ['unidade', 'unidades'], gender: 'f' },
   count: cardinal,
   genderOf,
-  noThings: new Set([...tablesOf('pt').set('not counted'), ...tablesOf('pt').set('no things')]),
+  noThings: new Set([...NOT_COUNTED, ...tablesOf('pt').set('no things')]),
   speech: SPEECH,
 } as const;
 
@@ -196,7 +196,7 @@ const AT_DIGIT = behindDigits([
   ],
   [/[x×X]/, certain(thingsOrdered(ORDER))],
   [/[x×.,]/, timesOver(VEZ, numbers, WRITING.per, SPEECH)],
-  [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'e', half: HALF, cardinal, parts, genderOf, noNouns: NO_NOUNS })],
+  [/[½¼¾⅓⅔\dey]/, mixedWithNoun({ and: 'e', half: HALF, cardinal, parts, genderOf, noNouns: NOT_COUNTED })],
   [/\//, cardExpiry(CARD, SPEECH, (month, year) => `${cardinal(month)} de ${cardinal(year)}`)],
   [/\//, day],
   [/[ºo°]/, firstOfMonth],
@@ -242,10 +242,7 @@ const OWN: NonNullable<Language['own']> = {
       [/×/, numberOrdered(ORDER)],
       [/×/, timesBy('por')],
       [/[–-]/, certain(SPAN)],
-      [
-        /[<>≤≥≈]/,
-        amountRelation(tablesOf('pt').signs.inFront ?? {}, new Set('tens mais menos dias'.split(' '))),
-      ],
+      [/[<>≤≥≈]/, amountRelation(tablesOf('pt').signs.inFront, tablesOf('pt').set('no plural nouns'))],
       [/#/, dayHashtag(cardinal)],
       [/\//, perWord(WRITING.per, 'a cada')],
       [/\//, betweenAmounts],

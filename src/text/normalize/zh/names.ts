@@ -58,8 +58,7 @@ const NO_MODEL = /^-\d{1,4}(?:\.\d+)? ?[℃°度%多]/;
 
 /** 歼-20, 东风-41: the hyphen is no minus. */
 export function modelMark({ text, at }: Reading): Found | undefined {
-  if (!isDigitAt(text, at + 1) || !MODEL.test(text.slice(Math.max(0, at - 3), at)))
-    return undefined;
+  if (!isDigitAt(text, at + 1) || !MODEL.test(text.slice(Math.max(0, at - 3), at))) return undefined;
   return NO_MODEL.test(text.slice(at, at + 8)) ? undefined : { end: at + 1, spoken: '', rule: 'identifier' };
 }
 
@@ -92,8 +91,7 @@ const TRADED = /^[)）].{0,16}?(?:股|涨|漲|跌|收|市值|证券|證券|发�
 /** （600519）, (0700.HK): the number of a share. */
 function share(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!/\p{Script=Han} ?[(（]$/u.test(text.slice(Math.max(0, at - 3), at)))
-    return undefined;
+  if (!/\p{Script=Han} ?[(（]$/u.test(text.slice(Math.max(0, at - 3), at))) return undefined;
   const match = reading.match(SHARE);
   const [written = '', digits = '', market] = match ?? [];
   const end = at + written.length;

@@ -168,8 +168,7 @@ function zone(reading: Reading): Found | undefined {
 /** 10万+, 100+人. */
 function more({ text, at }: Reading): Found | undefined {
   const open =
-    /[\d万亿萬億千百%wWkK]/.test(text[at - 1] ?? '') &&
-    !/^ ?[\d+(A-Za-z]/.test(text.slice(at + 1, at + 3));
+    /[\d万亿萬億千百%wWkK]/.test(text[at - 1] ?? '') && !/^ ?[\d+(A-Za-z]/.test(text.slice(at + 1, at + 3));
   return open ? { end: at + 1, spoken: '加', rule: 'symbol' } : undefined;
 }
 
@@ -393,8 +392,7 @@ const KEY = /([*＊#＃])(?=(号|號|键|鍵)?)/y;
 /** 按#, 按*号键: the keys of a telephone. */
 function key(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!/[按以]下?[“"「‘']?$/.test(text.slice(Math.max(0, at - 3), at)))
-    return undefined;
+  if (!/[按以]下?[“"「‘']?$/.test(text.slice(Math.max(0, at - 3), at))) return undefined;
   const match = reading.match(KEY);
   if (match === undefined || /[\d*＊#＃]/.test(text[at + 1] ?? '')) return undefined;
   const name = match[1] === '*' || match[1] === '＊' ? '星' : '井';
