@@ -1,7 +1,7 @@
 // The words of one sentence: what markup says of its parts first, then what a
 // lexicon says of its words, then the rules of its language for all that is left.
 import type { Lexicon } from './lexicon.js';
-import { decodeEntities } from './normalize/entities.js';
+import { decodeEntities, ENCODED, ROMAN_SIGNS } from './normalize/entities.js';
 import type { Language } from './normalize/language.js';
 import { languageOf } from './normalize/languages.js';
 import { normalize, type Claim } from './normalize/normalize.js';
@@ -58,7 +58,7 @@ function formOf(
 
 /** The claims of a lexicon, which sees the decoded text, at their places in the written one. */
 function claimsOf(lexicon: Lexicon, text: string, tag: string, isDecoded = false): Claim[] {
-  const decoded = isDecoded ? undefined : decodeEntities(text, () => false);
+  const decoded = decodeEntities(text, () => false, isDecoded ? ROMAN_SIGNS : ENCODED);
   if (decoded === undefined) return lexicon.claims(text, tag);
   return lexicon
     .claims(decoded.text, tag)

@@ -79,7 +79,7 @@ export function isSmallAt(text: string, at: number): boolean {
 }
 
 const FOLDED =
-  /[\t\v\f\r\u0085\u00A0\u1680\u2000-\u200A\u2011\u2028\u2029\u202F\u205F\u3000０-９Ａ-Ｚａ-ｚ＃＄％＆＋－／＜＝＞＠＿．｡-ﾟ￠￡￥￦∶⋅]|(?<=[0-9０-９])[：，](?=[0-9０-９])/g;
+  /[\t\v\f\r\u0085\u00A0\u1680\u2000-\u200A\u2011\u2028\u2029\u202F\u205F\u3000０-９Ａ-Ｚａ-ｚ＃＄％＆＋－／＜＝＞＠＿．｡-ﾟ￠￡￥￦∶⋅ℂℕℚℝℤ]|(?<=[0-9０-９])[：，](?=[0-9０-９])/g;
 const NUMBER_MARKS = '：，';
 // The first group of a number, or one more: not the 12 of 20，12，102, nor the end of a date.
 const GROUP_BEFORE = /(?:^|[^0-9０-９，,./:：-])[0-9０-９]{1,3}$|[0-9０-９][，,][0-9０-９]{3}$/;
@@ -146,6 +146,7 @@ function foldOne(character: string): string {
   if (character === '\u2011') return '-';
   if (character === '∶') return ':';
   if (character === '⋅') return '·';
+  if (/[ℂℕℚℝℤ]/.test(character)) return character.normalize('NFKC');
   if (/[\v\f\r\u0085\u2028\u2029]/.test(character)) return '\n';
   return /\s/.test(character) ? ' ' : (CURRENCY_FORMS[character] ?? character);
 }

@@ -29,7 +29,7 @@ import { endsSentenceAt } from '../sentence-end.js';
 import type { Span } from '../markup/source-map.js';
 import { type ShortForms, shortFormsOf } from '../short-forms.js';
 import { classOf, DIGIT, fold, HIDDEN, IDEOGRAPH, LETTER, PAIR, SPACE } from './characters.js';
-import { type Decoded, decodeEntities } from './entities.js';
+import { type Decoded, decodeEntities, ENCODED, ROMAN_SIGNS } from './entities.js';
 import { Choice, type Ranks } from './choose.js';
 import { behind, Dispatch } from './dispatch.js';
 import type { Language } from './language.js';
@@ -185,7 +185,7 @@ export function normalize(
       isOfLexicon(claim) && claim.start > start && claim.end < end;
   const isKept = (span: Span) =>
     claimed.some((claim) => claim.start < span.end && claim.end > span.start && !isWithin(span)(claim));
-  const decoded = isDecoded ? undefined : decodeEntities(text, isKept);
+  const decoded = decodeEntities(text, isKept, isDecoded ? ROMAN_SIGNS : ENCODED);
   if (decoded === undefined) return new Scan(text, language, known, claimed).run();
   const { map, placeOf } = decoded;
   const spans = decoded.entities.map(({ start, end }) => map.span(start, end));

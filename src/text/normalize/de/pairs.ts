@@ -121,23 +121,9 @@ function pages(reading: Reading): Found | undefined {
   return { end: at + written.length, spoken: `${cardinal(from)} bis ${cardinal(last)}`, rule: 'range' };
 }
 
-const PARTS_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
-
-/** 3/4"-Rohr */
-function partOfInch(reading: Reading): Found | undefined {
-  const match = reading.match(PARTS_OF_INCH);
-  const [written = '', numerator = '', denominator = ''] = match ?? [];
-  if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
-  const said = SPEECH.fraction({ numerator, denominator }, reading.around(reading.at + written.length));
-  return said === undefined
-    ? undefined
-    : { end: reading.at + written.length, spoken: `${said} Zoll`, rule: 'measure' };
-}
-
 /** In the order in which the language asks them. */
 export const pairRules = {
   behindDigits: [
-    [/\//, partOfInch],
     [/\//, certain(ratio)],
     [/[-–]/, pages],
     [/\./, numberOfBook],

@@ -73,25 +73,30 @@ export function onClock(reading: Reading): Found | undefined {
   return { end, spoken: `${minutes} ${seconds} Sekunden`, rule: 'duration' };
 }
 
-const LASTING = /(\d{1,3}(?:,\d{1,2})?)(?:[-–](\d{1,3}))? ?h(?![\p{L}\p{N}])/uy;
+const LASTING = /(\d{1,3}(?:,\d{1,2})?)(?:[-–](\d{1,3}))? ?h(?:([0-5]\d))?(?![\p{L}\p{N}])/uy;
 const LONGEST_LEAD = 28; // units before hours that may say that they last
 const BEFORE_LASTING =
   /(?:^|[\s(])(?:in|nach|seit|für|alle|dauert|dauerte|circa|ca\.|etwa|rund|über|hat|habe|hatte|haben|mindestens|mind\.|max\.|maximal|nur|noch|pro|je|innerhalb|binnen|braucht|brauchte|benötigt|vor|jeweils|insgesamt|\p{L}*(?:dauer|zeit|länge)(?: ist| beträgt)?:?) $/iu;
 const BEHIND_LASTING =
   /^ (?:lang|gearbeitet|geschlafen|gewartet|später|früher|täglich|am Tag|vor|Schlaf|Arbeit|Zeit|Fahrt|Pause)(?!\p{L})/u;
 
-/** Nach 12 h, 8 h gearbeitet: hours that last, where "um 19 h" is a time. */
+/** Nach 12 h, 8 h gearbeitet, dauert 1h10: hours that last, where "um 19 h" and "nach 19h30" are times. */
 export function hours(reading: Reading): Found | undefined {
   const { text, at } = reading;
   const match = reading.match(LASTING);
   if (match === undefined) return undefined;
-  const [written, number = '', to] = match;
+  const [written, number = '', to, minutes] = match;
   const end = at + written.length;
-  const lasts =
-    BEFORE_LASTING.test(text.slice(Math.max(0, at - LONGEST_LEAD), at)) ||
-    BEHIND_LASTING.test(text.slice(end, end + 16));
+  const before = text.slice(Math.max(0, at - LONGEST_LEAD), at);
+  if (minutes !== undefined && /(?:nach|vor|seit|für) $/i.test(before)) return undefined;
+  const lasts = BEFORE_LASTING.test(before) || BEHIND_LASTING.test(text.slice(end, end + 16));
   const unit = WRITING.units['h'];
   if (!lasts || unit === undefined) return undefined;
+  if (minutes !== undefined && to === undefined && /^\d+$/.test(number)) {
+    const parts = [[withoutZeros(number), 'h'] as const, [withoutZeros(minutes), 'min'] as const];
+    const some = parts.filter(([amount]) => amount !== '0');
+    return { end, spoken: SPEECH.duration(some, reading.around(end)), rule: 'duration' };
+  }
   const [whole = '', decimals = ''] = number.split(',');
   const quantity = {
     number: { ...numeralOf(withoutZeros(whole)), decimals },

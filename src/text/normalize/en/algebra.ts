@@ -5,8 +5,10 @@ import { type Rules } from '../shared-forms.js';
 
 /** 5! = 120 */
 function factorial({ text, at }: Reading): Found | undefined {
-  if (!/(?:\d|(?:^|\s)[a-z])$/.test(text.slice(Math.max(0, at - 2), at))) return undefined;
-  return /^ ?[=+×*/÷)]/u.test(text.slice(at + 1, at + 3))
+  const before = text.slice(Math.max(0, at - 24), at);
+  if (!/(?:\d|(?:^|\s)[a-z])$/.test(before)) return undefined;
+  const closes = text[at + 1] === ')' && /\p{L}[^()]{0,24}$/u.test(before); // (only 12!)
+  return !closes && /^ ?[=+×*/÷)]/u.test(text.slice(at + 1, at + 3))
     ? { end: at + 1, spoken: 'factorial', rule: 'math' }
     : undefined;
 }

@@ -10,7 +10,7 @@ import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
 const MILITARY = /([01]\d|2[0-3])([0-5]\d)(?: ?(?:hrs?\b\.?|hours\b)|Z\b)/y;
-const BEFORE_MILITARY = new Set(['at', 'by', 'until', 'from', 'to', 'before', 'after', 'around', 'till']);
+const BEFORE_TIME = new Set(['at', 'by', 'until', 'from', 'to', 'before', 'after', 'around', 'till']);
 const ON_THE_HOUR = /(\d{1,2}):(\d{2}) ?(?:hrs?\b\.?|hours\b)/y;
 
 function inHours(hours: string, minutes: string): string {
@@ -24,8 +24,7 @@ const military: Recogniser = (reading) => {
   const match = reading.match(MILITARY);
   const [written = '', hours = '', minutes = ''] = match ?? [];
   if (match === undefined) return undefined;
-  if (!hours.startsWith('0') && !BEFORE_MILITARY.has(reading.around(reading.at).previousWord))
-    return undefined;
+  if (!hours.startsWith('0') && !BEFORE_TIME.has(reading.around(reading.at).previousWord)) return undefined;
   const zulu = written.endsWith('Z') ? inHours(hours, minutes).replace(/hours$/, 'Zulu') : undefined;
   return { end: reading.at + written.length, spoken: zulu ?? inHours(hours, minutes), rule: 'time' };
 };
@@ -130,6 +129,20 @@ const seconds: Recogniser = (reading) => {
   if (!attribute && !compared && !BEFORE_SECONDS.has(previousWord)) return undefined;
   const word = attribute || digits === '1' ? 'second' : 'seconds';
   return { end, spoken: `${cardinal(withoutZeros(digits))} ${word}`, rule: 'duration' };
+};
+
+const HOURS_AND_MINUTES = /(\d{1,2})h([0-5]\d)(?![\p{L}\p{N}])/uy;
+
+/** The drive takes 1h10; at 14h30 is a time. */
+const hoursAndMinutes: Recogniser = (reading) => {
+  const match = reading.match(HOURS_AND_MINUTES);
+  const [written = '', hours = '', minutes = ''] = match ?? [];
+  const end = reading.at + written.length;
+  const around = reading.around(end);
+  if (match === undefined || BEFORE_TIME.has(around.previousWord)) return undefined;
+  const parts = [[withoutZeros(hours), 'h'] as const, [withoutZeros(minutes), 'min'] as const];
+  const some = parts.filter(([amount]) => amount !== '0');
+  return { end, spoken: SPEECH.duration(some, around), rule: 'duration' };
 };
 
 const HUNDREDS = /(1?0|1,?000|10,?000|100(?:,?000)?|1,?000,?000)s of\b/y;
@@ -264,6 +277,7 @@ export const clockRules = {
     [/:/, /(?!)/, lap],
     [/:/, /(?!)/, lasting],
     [/s/, /(?!)/, seconds],
+    [/h/, /(?!)/, hoursAndMinutes],
     [/d/, /(?!)/, daysAndHours],
     [/i/, /(?!)/, about],
     [/[-–]/, /(?!)/, openingHours],

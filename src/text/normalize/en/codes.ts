@@ -245,12 +245,27 @@ const models: Recogniser = (reading) => {
 
 const SEVERAL = /(\d{1,3})s(?![\p{L}\p{N}'’])/uy;
 const BEFORE_SEVERAL = tablesOf('en').set('before several');
+const UNDER_AGE = /(?:^|[^\p{L}])(?:under|over)-$/iu;
+const [OTHER_BEFORE, OTHER_BEHIND] = [
+  /(\S{1,16}) \d{1,3}s(?:,| and| or) $/,
+  /^(?:,| and| or) \d{1,3}s(?![\p{L}\p{N}])/u,
+];
+const OF_SPAN = new Set(['between', 'from']);
 
-/** Two 6s, three 737s. */
+/** Two 6s, three 737s, under-12s, the 4s and 5s. */
 const several: Recogniser = (reading) => {
   const match = reading.match(SEVERAL);
-  const digits = withoutZeros(match?.[1] ?? '');
-  if (match === undefined || !BEFORE_SEVERAL.has(reading.around(reading.at).previousWord)) return undefined;
+  if (match === undefined) return undefined;
+  const digits = withoutZeros(match[1] ?? '');
+  const { text, at } = reading;
+  const before = text.slice(Math.max(0, at - 24), at);
+  const { previousWord } = reading.around(at);
+  const first =
+    OTHER_BEFORE.exec(before)?.[1] ??
+    (OTHER_BEHIND.test(text.slice(at + match[0].length, at + 12)) ? previousWord : '');
+  if (OF_SPAN.has(first)) return undefined;
+  if (!BEFORE_SEVERAL.has(previousWord) && !UNDER_AGE.test(before) && first.toLowerCase() !== 'the')
+    return undefined;
   if (/^[2-9]0$/.test(digits)) return undefined; // decades
   const said = /^7[0-8]7$/.test(digits) ? pairs(digits) : cardinal(digits);
   return { end: reading.at + match[0].length, spoken: plural(said), rule: 'cardinal' };

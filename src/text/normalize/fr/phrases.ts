@@ -201,20 +201,6 @@ function lettersOfLaw(reading: Reading): Found | undefined {
   };
 }
 
-const PART_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
-
-/** Un tuyau de 3/4" */
-function partOfInch(reading: Reading): Found | undefined {
-  const match = reading.match(PART_OF_INCH);
-  const [written = '', numerator = '', denominator = ''] = match ?? [];
-  if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
-  const spoken =
-    numerator === '1' && denominator === '2'
-      ? 'un demi-pouce'
-      : `${sayFraction({ numerator, denominator }, 'alone', false)} de pouce`;
-  return { end: reading.at + written.length, spoken, rule: 'measure' };
-}
-
 const VERSE_NUMBER = /([12]) (?=(?:Co|Th|Tm|R|S|Ch|P)\.? \d{1,3}, ?\d)/y;
 
 /** 1 Co 13, 4 */
@@ -232,7 +218,6 @@ function verseNumber(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const phraseRules = {
   behindDigits: [
-    [/\//, partOfInch],
     [/[A-Z]/, verseNumber],
     [/\//, certain(fewOf)],
     [/\//, rate],

@@ -125,20 +125,6 @@ function ofPostcode(reading: Reading): Found | undefined {
   return match && { end: reading.at + match[0].length, spoken: 'CAP ', rule: 'abbreviation' };
 }
 
-const PART_OF_INCH = /(\d{1,2})\/(\d{1,2})["″”]/y;
-
-/** Un tubo da 3/4" */
-function partOfInch(reading: Reading): Found | undefined {
-  const match = reading.match(PART_OF_INCH);
-  const [written = '', numerator = '', denominator = ''] = match ?? [];
-  if (match === undefined || Number(numerator) >= Number(denominator)) return undefined;
-  const spoken =
-    numerator === '1' && denominator === '2'
-      ? 'mezzo pollice'
-      : `${sayFraction({ numerator, denominator }, 'alone', 'm')} di pollice`;
-  return { end: reading.at + written.length, spoken, rule: 'measure' };
-}
-
 const TIMES_PER = /x ?(\d{1,2})\/(die|dì|giorno|settimana|sett\.?|mese)(?!\p{L})/uy;
 
 /** 1 cp x 3/die */
@@ -169,7 +155,6 @@ export const phraseRules = {
   behindDigits: [
     [/\//, cardExpiry],
     [/:/, scale],
-    [/\//, partOfInch],
     [/[A-Z]/, verseNumber],
     [/\//, certain(fewOf)],
     [/-/, greatWar],

@@ -29,7 +29,8 @@ const ION = new RegExp(
   'uy',
 );
 const ELEMENT = /[A-Z][a-z]?|[₀-₉]+/g;
-const COEFFICIENT = /\d{1,4}(?:[.,]\d{1,3})?(?=[a-z](?![\p{L}\p{Nd}'’.])|π(?![\p{L}\p{Nd}]))/uy;
+const COEFFICIENT = /\d{1,4}(?:[.,]\d{1,3})?(?=[a-z](?![\p{L}\p{Nd}'’.])|π(?!\p{L}{3}|\p{Nd}))/uy;
+const GREEK_VARIABLE = /(\p{Script=Greek})([A-Za-z]{1,2}|)(?![\p{L}\p{Nd}'’])/uy;
 const SUM_BEFORE = /[=+×÷(√] ?$|[\p{L}\p{N}²³)] [-−] $|[²³][-−]$/u;
 const SUM_BEHIND = /^(?:[²³]|\^\d| ?[=+×÷<>≤≥] ?[\p{L}\p{N}(]| [-−] \d)/u;
 const SMALLEST_DIVISOR = 1000; // smaller ones may be the parts of a fraction
@@ -38,7 +39,7 @@ const INCHES = /\d{1,3}(?:[.,]\d{1,2})?["″”](?![A-Za-z\d])/y;
 const DOSE = /(\d{1,3}) ?[x×] ?(?=\d)/y;
 /** Units of what is packed or taken, by their signs in any language; a length is the side of something. */
 const DOSED = 'g kg mg µg mcg ml mL cl dl l L IU IE UI GB MB'.split(' ');
-const LONGEST_QUOTATION = 80; // units
+export const LONGEST_QUOTATION = 80; // units
 const NEAR = 24; // units in which another sign shows that this is a formula
 const SCALE = /(\d{1,3}) ?[:：] ?(\d{1,3}(?:([., \u00a0\u202f])\d{3})(?:\3\d{3}){0,2})(?![\d:]|[.,]\d)/y;
 
@@ -82,6 +83,7 @@ export class Arithmetic {
 
   readonly atLetter: readonly Row[] = [
     behind(/[⁺⁻⁰¹²³⁴-⁹₀-₉]/, (reading) => this.#ion(reading)),
+    beginning(/\p{Script=Greek}/u, (reading) => this.#greekVariable(reading)),
     beginning(/x/, (reading) => this.#timesOrdered(reading)),
     {
       knows: ({ isFresh, first, behind: mark }) => isFresh && first === 'x' && mark === ' ',
@@ -338,6 +340,24 @@ export class Arithmetic {
     return { end, spoken: number + gap, rule: 'math', isCertain: true };
   }
 
+  /** ΔT, 2πr */
+  #greekVariable(reading: Reading): Found | undefined {
+    const { text, at } = reading;
+    const match = /\p{L}$/u.test(text.slice(Math.max(0, at - 1), at))
+      ? undefined
+      : reading.match(GREEK_VARIABLE);
+    const [written = '', sign = '', letters = ''] = match ?? [];
+    const { symbols, writing } = this.#language;
+    const name = symbols.inMath[sign] ?? writing.abbreviations[sign];
+    if (match === undefined || typeof name !== 'string' || (letters === '' && sign !== 'π')) return undefined;
+    return {
+      end: reading.at + written.length,
+      spoken: `${name} ${letters}`.trimEnd(),
+      rule: 'math',
+      isCertain: true,
+    };
+  }
+
   /** 1:25,000 is a scale. */
   #scale(reading: Reading): Found | undefined {
     const match = reading.match(SCALE);
@@ -356,8 +376,8 @@ export class Arithmetic {
 /** True if a quotation is open at the end of the text. A mark behind a digit outside of one means inches. */
 export function isInQuotation(text: string): boolean {
   let isOpen = false;
-  for (const [mark] of text.matchAll(/(?:\d ?)?["“”„]/g)) {
-    if (isOpen || !/\d/.test(mark)) isOpen = !isOpen;
+  for (const [mark] of text.matchAll(/(?:\p{N} ?)?["“”„]/gu)) {
+    if (isOpen || !/\p{N}/u.test(mark)) isOpen = !isOpen;
   }
   return isOpen;
 }

@@ -55,6 +55,7 @@ const MASKED = /[*•]{3,8}(?:[. -](?:\d{2,6}|[*•]{2,8})){1,6}(?![\d*•])/y;
 const LONGEST_CUE_GAP = 4; // letters of a word that may stand between "dial" and its number
 const RELEASE = /(\d{1,3})\.(\d{1,3})(?![\p{L}\p{N}]|[.,]\d)/uy;
 const LETTERED = /\d{1,3}(?= [A-ZА-Я](?![\p{L}\p{N}'’]|\.\p{L}))/uy;
+const PLACE_CODE = /(\d{1,2})-(\d{3})(?![\p{L}\d]|[-.,:/]\d)/uy; // room 105 on the third floor
 const DASHED_ID = /#( ?)(\d{1,8}(?:-\d{1,8}){1,4})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
 const HOUSE = /\d ?\p{Lu}?(?: \p{Ll}{2,5})? ?$/u; // Calle 45 # 23-67
 const YEAR_NUMBER = /(?:((?:19|20)\d\d)\/(\d{5,8})|(\d\d)\/(0\d{3,7}|\d{5,8}))(?![\p{L}\d]|[-.,:/]\d)/uy;
@@ -145,7 +146,7 @@ export class Codes {
       3,
     ),
     behind(
-      /^ [A-ZА-Я]/,
+      /^(?: [A-ZА-Я]|-\d)/,
       certain((reading) => this.#lettered(reading)),
       3,
     ),
@@ -424,12 +425,19 @@ export class Codes {
     return { end, token, rule: 'version' };
   }
 
-  /** Room 12 B: behind a word for a place the letter is no unit. */
+  /** Room 12 B, room 3-105: behind a word for a place the letter is no unit, and the dash makes no range. */
   #lettered(reading: Reading): TypedFound | undefined {
-    const written = reading.match(LETTERED)?.[0];
+    const code = reading.match(PLACE_CODE);
+    const written = code?.[0] ?? reading.match(LETTERED)?.[0];
     if (written === undefined) return undefined;
     const before = reading.around(reading.at).previousShort.replace(/^\p{L}{1,5}['’]/u, ''); // l'aula 3 B
-    if (!this.#language.writing.placeWords.has(before)) return undefined;
+    const { speech, writing } = this.#language;
+    if (!writing.placeWords.has(before)) return undefined;
+    if (code !== undefined) {
+      const [, floor = '', room = ''] = code;
+      const words = () => `${cardinal(floor, speech)}, ${speech.digits(room)}`;
+      return composed(reading.at + written.length, 'address', words);
+    }
     const numeral = numeralOf(withoutZeros(written));
     const token = { type: 'number', numeral, around: NOWHERE } as const;
     return { end: reading.at + written.length, token, rule: 'cardinal' };

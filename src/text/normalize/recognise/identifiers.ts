@@ -2,7 +2,7 @@
 // names mixed of letters and digits.
 import { CharacterSet } from '../../character-set.js';
 import { ALPHABETIC, isCapitalAt, isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
-import { beginning, type Row } from '../dispatch.js';
+import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import { composed, type Found, NOWHERE, type Reading, type TypedFound } from '../reading.js';
@@ -33,6 +33,9 @@ const IBAN = endingWord(String.raw`[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d
 /** The beginning of one: the IBAN begins with DE89 3704. */
 const IBAN_PART = endingWord(String.raw`[A-Z]{2}\d{2}(?: \d{4}){1,2}`);
 const NAMES_IBAN = /IBAN[^.!?\n]{0,32}$/;
+/** MOVISTAR_4F2A: names without figures are left to the voice. */
+const UNDERSCORED =
+  /(?=[A-Za-z_-]{0,40}\d)[A-Za-z\d]{1,20}(?:[_-][A-Za-z\d]{1,20}){1,5}(?![\p{Lu}\p{Ll}\p{N}_]|\.\p{L})/uy;
 const RUNS = /\p{L}+|\d+/gu;
 const STOP = new CharacterSet('.:');
 const SHORTEST_KEYED = 3; // digits of a telephone number behind a word that tells of one
@@ -81,6 +84,7 @@ export class Identifiers {
       knows: ({ isFresh, first, behind }) => isFresh && /\p{Lu}/u.test(first) && /[\d-]/.test(behind),
       recognise: (reading) => this.#mixed(reading, MIXED_AT_LETTER),
     },
+    behind(/[_\d-]/, (reading) => this.#underscored(reading)),
   ];
 
   /** + and ( begin a telephone number. */
@@ -227,6 +231,17 @@ export class Identifiers {
       reading.at + written.length,
       'identifier',
       () => `${this.#run(name)} ${this.#language.speech.number(numeral, NOWHERE)}`,
+    );
+  }
+
+  #underscored(reading: Reading): TypedFound | undefined {
+    const written = reading.match(UNDERSCORED)?.[0];
+    const sign = this.#language.symbols.inAddress['_'];
+    if (written?.includes('_') !== true || sign === undefined) return undefined;
+    return composed(reading.at + written.length, 'identifier', () =>
+      Array.from(written.matchAll(/_|[A-Za-z]+|\d+/g), ([run]) => (run === '_' ? sign : this.#run(run))).join(
+        ' ',
+      ),
     );
   }
 

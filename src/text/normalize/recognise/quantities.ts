@@ -3,6 +3,7 @@ import { CharacterSet } from '../../character-set.js';
 import { ALPHABETIC, classAt, DIGIT, isCapitalAt, isDigitAt, isWordAt, LETTER } from '../characters.js';
 import { behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
+import { isInQuotation, LONGEST_QUOTATION } from './arithmetic.js';
 import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
@@ -212,10 +213,26 @@ export class Quantities {
   /** A fraction and the unit behind it. */
   #part(reading: Reading, fraction: Fraction, from: number): TypedFound | undefined {
     const next = skipSpaces(reading.text, from);
-    const unit = this.#units.at(reading.text, next);
+    const unit = this.#units.at(reading.text, next) ?? this.#inchMark(reading.text, next);
     const end = unit === undefined ? from : next + unit.written.length;
     const token: Token = { type: 'fraction', fraction, unit: unit?.value, around: reading.around(end) };
     return { end, token, rule: 'fraction' };
+  }
+
+  #unitBehind(
+    text: string,
+    at: number,
+    { fraction }: Quantity,
+  ): { written: string; value: Noun } | undefined {
+    return this.#units.at(text, at) ?? (fraction && this.#inchMark(text, at));
+  }
+
+  /** The mark behind 3/4" and 2⅜", where it closes no quotation. */
+  #inchMark(text: string, at: number): { written: string; value: Noun } | undefined {
+    const value = /["″”]/.test(text[at] ?? '') ? this.#language.writing.units['in.'] : undefined;
+    if (value === undefined || isInQuotation(text.slice(Math.max(0, at - LONGEST_QUOTATION), at)))
+      return undefined;
+    return { written: text[at] ?? '', value };
   }
 
   /** An amount with its currency in front. */
@@ -297,7 +314,7 @@ export class Quantities {
       return this.#money(reading, { ...read, end: currency.end }, currency.value);
     }
     const next = skipSpaces(text, read.end);
-    const unit = next - read.end <= 1 ? this.#units.at(text, next) : undefined;
+    const unit = next - read.end <= 1 ? this.#unitBehind(text, next, read.quantity) : undefined;
     if (unit !== undefined && !isInitial(text, next) && !isOfCode(read, unit.written, next))
       return this.#measure(reading, read, next + unit.written.length, unit.value);
     return this.#firstOfTwo(reading, read) ?? this.#oneOrMore(reading, read) ?? this.#count(reading, read);

@@ -204,7 +204,8 @@ export class Symbols {
   }
 }
 
-const ALWAYS_MATH = /^[×÷≈≤≥≠±√∞∑∏∫π²³¬∧∨∈∉⊂∪∩∀∃→⇒−]/u;
+const ALWAYS_MATH = /^[×÷≈≤≥≠±√∞∑∏∫π²³¬∧∨→−]/u;
+const OF_SETS = /^[∈∉⊂⊆∪∩∀∃⇒⇔]/u;
 const ATTACHED = /^\p{Sc}?\p{Nd}/u;
 const AMOUNT = /^\p{Sc}? ?\p{Nd}/u;
 const LONGEST_CLAUSE = 60; // units before a relation
@@ -243,6 +244,7 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     return true;
   if (sign === '+' && before === ',' && spaced && /^\p{L}{3}/u.test(text.slice(end + 1, end + 4)))
     return true;
+  if (OF_SETS.test(sign)) return true;
   if (ALWAYS_MATH.test(sign)) return left || right;
   const continues = /[.)\]»”]/u.test(before) && /^[\p{L}\p{N}]/u.test(after); // €/Std. + Material
   if (sign === '+' && spaced && continues) return true;

@@ -147,7 +147,7 @@ function version(reading: Reading): Found | undefined {
 /** Names of letters in formulas, as taught at school. */
 export const VARIABLES: Readonly<Record<string, string>> = tablesOf('ru').letterNames('formula');
 const OPERATOR_BEHIND = /^(?:[²³]?(?: ?[=+×÷·<>≤≥≠^]| [-−–] ?[\dxyz])|[²³][-−–][\dxyz])/;
-const OPERATOR_BEFORE = /[=+×÷·<>≤≥≠√] ?$|[\dxyz] [-−–] $/;
+const OPERATOR_BEFORE = /[=+×÷·<>≤≥≠√] ?\d{0,4}$|[\dxyz] [-−–] \d{0,4}$/;
 
 /** The name of a letter in a formula: x² + y. */
 function letterOfFormula(text: string, at: number): string | undefined {
@@ -155,7 +155,7 @@ function letterOfFormula(text: string, at: number): string | undefined {
   if (name === undefined || /[\p{L}\d'’]/u.test(text[at + 1] ?? '')) return undefined;
   const known =
     OPERATOR_BEHIND.test(text.slice(at + 1, at + 5)) ||
-    OPERATOR_BEFORE.test(text.slice(Math.max(0, at - 4), at));
+    OPERATOR_BEFORE.test(text.slice(Math.max(0, at - 7), at));
   return known ? name : undefined;
 }
 
