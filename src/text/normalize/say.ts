@@ -59,7 +59,8 @@ type TokenOf<Type extends Token['type']> = Extract<Token, { readonly type: Type 
 function sayFraction({ fraction, unit, around }: TokenOf<'fraction'>, speech: Speech): string | undefined {
   if (unit === undefined) return speech.fraction(fraction, around);
   if (speech.fractionOf !== undefined) return speech.fractionOf(fraction, unit, around);
-  return join(speech.fraction(fraction, around), unit.forms[0] ?? '');
+  const isMany = Number(fraction.numerator) >= Number(fraction.denominator) && unit.forms.length === 2;
+  return join(speech.fraction(fraction, around), unit.forms[isMany ? 1 : 0] ?? ''); // 500/500 Mbps
 }
 
 function sayRate({ of, per, around }: TokenOf<'rate'>, speech: Speech): string | undefined {

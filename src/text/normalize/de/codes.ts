@@ -7,6 +7,7 @@ import { withoutZeros } from '../numerals.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
 import { SPEECH } from './speech.js';
+import { WRITING } from './writing.js';
 
 const EMERGENCY =
   /(?:11[025]|116 ?117|112|133|144|122|117|118|147)(?![\p{L}\p{N}]|[.,:/-]\d| (?:Euro|Prozent|[\p{Lu}][\p{Ll}]))/uy;
@@ -46,18 +47,37 @@ export function plate(reading: Reading): Found | undefined {
   return { end: at + written.length, spoken, rule: 'identifier' };
 }
 
-const ORDER = /(\d{2,10})([-/])(0\d{1,9})(?![\p{L}\p{N}]|[-/.,]\d)/uy;
+const FILE =
+  /(?:[A-Z]{2} ?)?\d{1,12}(?:[ ./-](?:\d{1,12}|[A-Z]{1,4}(?=[ ./-]?\d))){0,7}(?![\p{L}\p{N}]|[.,:/-]\d| ?[€%])/uy;
+const NAMES_FILE = /(?:\p{L}nr\.|-(?:Id)?Nr\.|\p{L}nummer|Az\.|\p{L}zeichen):? $/u;
+const NAMES_TELEPHONE =
+  /(?:[tT]el\p{Ll}*|[fF]ax|[hH]andy|[mM]obil\p{Ll}*|[rR]uf|[hH]aus|Hs\.|Tel\.)-?[nN](?:r\.|ummer):? $/u;
+const ZEROS = /^\d{2,10}[-/]0\d{2,9}$/;
+const FEWEST_OF_FILE = 6; // digits
 
-/** 2024-00123: the zeros are read. */
-export function order(reading: Reading): Found | undefined {
-  const match = reading.match(ORDER);
-  if (match === undefined || (match[3]?.length ?? 0) < 3) return undefined;
-  const [written, first = '', , second = ''] = match;
-  return {
-    end: reading.at + written.length,
-    spoken: `${SPEECH.digits(first)}, ${SPEECH.digits(second)}`,
-    rule: 'digits',
-  };
+/** Schaden-Nr.: 2024/118-7734, VS-Nr. 65 120394 K 507; with zeros behind any word: 2024-00123. */
+export function fileNumber(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!reading.isFresh) return undefined;
+  const written = reading.match(FILE)?.[0];
+  if (written === undefined) return undefined;
+  const before = text.slice(Math.max(0, at - LONGEST_LEAD), at);
+  const isNamed =
+    NAMES_FILE.test(before) &&
+    !NAMES_TELEPHONE.test(before) &&
+    !(/ [A-Z]/.test(written) && written.includes('/'));
+  const fewest = /^\d+$/.test(written) && /-Nr\.:? $/.test(before) ? FEWEST - 1 : FEWEST_OF_FILE;
+  const isLong = written.replace(/\D/g, '').length >= fewest;
+  if (!(isNamed && isLong) && !ZEROS.test(written)) return undefined;
+  const spoken = written.replaceAll(/(\d+)|([A-Z]+)|[ ./-]/g, (mark, digits?: string, letters?: string) => {
+    if (digits !== undefined) return ` ${SPEECH.digits(digits)}`;
+    return letters === undefined
+      ? mark === '/' && isNamed
+        ? ' Schrägstrich'
+        : ','
+      : ` ${SPEECH.letters(letters)}`;
+  });
+  return { end: at + written.length, spoken: spoken.trim(), rule: 'digits' };
 }
 
 const SECTION =
@@ -109,6 +129,18 @@ export function numberName(reading: Reading): Found | undefined {
   const match = named ? reading.match(OF_NUMBER) : undefined;
   if (match === undefined) return undefined;
   return { end: reading.at + match[0].length, spoken: `${match[1] ?? ''}nummer`, rule: 'abbreviation' };
+}
+
+const LAW = /(?:\p{Lu}\p{Ll}{0,11}){2,7}(?<=\p{L}(?:[GOV]|GB))(?![\p{L}\p{N}])/uy;
+const LAW_PART = /\p{Lu}\p{Ll}*/gu;
+
+/** PAuswG, BImSchG, HeizkostenV: what a voice can read as a word stays one. */
+export function lawName(reading: Reading): Found | undefined {
+  const match = reading.isFresh ? reading.match(LAW) : undefined;
+  if (match === undefined || !/\p{Ll}/u.test(match[0]) || WRITING.read.has(match[0])) return undefined;
+  const parts = match[0].match(LAW_PART) ?? [];
+  const said = parts.map((part) => (/[aeiouyäöü]/i.test(part) ? part : SPEECH.letters(part.toUpperCase())));
+  return { end: reading.at + match[0].length, spoken: said.join(' '), rule: 'acronym' };
 }
 
 const SENTENCE = /S\. ?(?=\d{1,2}(?!\d))/uy;

@@ -89,7 +89,8 @@ function hanging(reading: Reading): Found | undefined {
   if (reading.match(HANGING) !== undefined) return { end: reading.at + 1, spoken: 'ein', rule: 'cardinal' };
   const match = reading.match(UNIT);
   const [written = '', number = '', unit = ''] = match ?? [];
-  const name = unit === '€' ? 'Euro' : WRITING.units[unit]?.forms[0];
+  const { forms, gender } = WRITING.units[unit] ?? { forms: [] };
+  const name = unit === '€' ? 'Euro' : forms[gender === 'f' ? 1 : 0]; // 30-Minuten-Takt
   if (match === undefined || name === undefined) return undefined;
   const spoken = `${inWord(number)} ${name}`.replaceAll(' ', '-');
   return { end: reading.at + written.length - 1, spoken, rule: 'measure' };

@@ -13,12 +13,12 @@ import {
   relation,
 } from '../shared-forms.js';
 import { amountRules, wholeAmount } from './amounts.js';
-import { codeRules, numberName, order, plate, section, sentenceOfLaw } from './codes.js';
+import { codeRules, fileNumber, lawName, numberName, plate, section, sentenceOfLaw } from './codes.js';
 import { compoundRules } from './compounds.js';
 import { dateRules, monthOfYear, weekday } from './dates.js';
 import { cardinal } from './numbers.js';
 import { groupedOrdinal, ordinalPair, romanOrdinal } from './ordinals.js';
-import { officeNumber, ownRules } from './own.js';
+import { ownRules } from './own.js';
 import { courtFile, pairRules } from './pairs.js';
 import { placeRules, street } from './places.js';
 import { SPEECH } from './speech.js';
@@ -39,7 +39,6 @@ const atNumber = behindDigits([
   ...timeRules.behindDigits,
   [/[.,'’\d]/, wholeAmount],
   ...pairRules.behindDigits,
-  [/[-/]/, order],
   ...compoundRules.behindDigits,
   [/[h,–-]/, certain(hours)],
   ...ownRules.behindDigits,
@@ -58,10 +57,16 @@ const atInitial = byFirstLetter([
   [/[IVX]/, courtFile, /[A-Z]/],
 ]);
 
-const byMarkBehind = [behind(/\./, street), behind(/-/, plate), behind(/[.-]/, numberName)];
+const byMarkBehind = [
+  behind(/\./, street),
+  behind(/-/, plate),
+  behind(/[.-]/, numberName),
+  behind(/[ \d]/, fileNumber),
+  lawName,
+];
 
 const OWN: NonNullable<Language['own']> = {
-  atDigit: [atNumber, ...codeRules.atDigit, officeNumber],
+  atDigit: [atNumber, ...codeRules.atDigit, fileNumber],
   atLetter: [byMarkBehind, atInitial],
   atMark: [
     byMark([

@@ -34,7 +34,11 @@ const NUMBER = '\\d{1,5}(?:,\\d{1,3})?';
 const LONGEST_SIZE = 8; // units behind the digits of a size, before its sign
 const SIZES = new RegExp(`${NUMBER}(?: ?[x×] ?${NUMBER}){1,3}(?!\\p{N}|[,.]\\d)`, 'uy');
 const SIZE = new RegExp(`(${NUMBER}) ?[x×] ?(?=\\d)`, 'y');
-const TIMES_AS_MUCH = new RegExp(`(${NUMBER})(?:[x×](?![\\p{L}\\p{N}]| ?\\d)| [x×](?= \\p{L}{2}))`, 'uy');
+const PERIOD = String.raw`\/(Tag|Woche|Wo\.|Monat|Mon\.|Jahr)(?!\p{L})`;
+const TIMES_AS_MUCH = new RegExp(
+  `(${NUMBER})(?:[x×](?![\\p{L}\\p{N}]| ?\\d)(?:${PERIOD})?| [x×](?= \\p{L}{2}))`,
+  'uy',
+);
 
 /** 10 x 20 m: all but the last number, which may have a unit. */
 function sizes(reading: Reading): Found | undefined {
@@ -51,20 +55,26 @@ function sizes(reading: Reading): Found | undefined {
 function timesAsMuch(reading: Reading): Found | undefined {
   const match = reading.match(TIMES_AS_MUCH);
   if (match === undefined) return undefined;
-  const [written, number = ''] = match;
+  const [written, number = '', period] = match;
   const whole = number === '1' ? 'ein' : sayDecimal(number);
   const end = reading.at + written.length;
   const isCounted = /^ ["„«*]{0,2}\p{L}{2}/u.test(reading.text.slice(end, end + 5));
   return {
     end,
-    spoken: number.includes(',') ? `${whole} mal` : `${whole}mal`,
+    spoken: (number.includes(',') ? `${whole} mal` : `${whole}mal`) + perPeriod(period),
     rule: 'math',
     ...(isCounted ? { isCertain: true } : {}),
   };
 }
 
-const TIMES_RANGE =
-  /(\d{1,2}) ?[-–] ?(\d{1,2}) ?[x×](?![\p{L}\p{N}]| ?\d)(?:\/(Tag|Woche|Monat|Jahr)(?!\p{L}))?/uy;
+function perPeriod(period: string | undefined): string {
+  return period === undefined ? '' : ` pro ${{ 'Wo.': 'Woche', 'Mon.': 'Monat' }[period] ?? period}`;
+}
+
+const TIMES_RANGE = new RegExp(
+  String.raw`(\d{1,2}) ?[-–] ?(\d{1,2}) ?[x×](?![\p{L}\p{N}]| ?\d)(?:${PERIOD})?`,
+  'uy',
+);
 
 /** 3–4x/Woche */
 function timesRange(reading: Reading): Found | undefined {
@@ -72,28 +82,30 @@ function timesRange(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [written, from = '', to = '', period] = match;
   const first = from === '1' ? 'ein' : cardinal(from);
-  const per = period === undefined ? '' : ` pro ${period}`;
   return {
     end: reading.at + written.length,
-    spoken: `${first}- bis ${cardinal(to)}mal${per}`,
+    spoken: `${first}- bis ${cardinal(to)}mal${perPeriod(period)}`,
     rule: 'math',
     isCertain: true,
   };
 }
 
-const GOAL = /(\d{1,3})\.(?:\+(\d{1,2})\.?)?(?=\)|\/FE\)|, \d{1,3}\.[,)])/uy;
+const GOAL = /(\d{1,3})\.(?:\+(\d{1,2})\.?)?(?:\/(?=(?:FE|ET)[,)])|(?=\)|, \d{1,3}\.[,)+/]))/uy;
 
 /** Tore: Müller (12.), Wirtz (45.+2) */
 function goal(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  const match = /\p{Ll} \((?:\d{1,3}\., )?$/u.test(text.slice(Math.max(0, at - 9), at))
+  const match = /\p{Ll} \((?:\d{1,3}\.(?:\+\d{1,2})?(?:\/FE)?, ){0,4}$/u.test(
+    text.slice(Math.max(0, at - 48), at),
+  )
     ? reading.match(GOAL)
     : undefined;
   if (match === undefined) return undefined;
   const more = match[2] === undefined ? '' : ` plus ${cardinal(match[2])}`;
+  const stroke = match[0].endsWith('/') ? ', ' : '';
   return {
     end: at + match[0].length,
-    spoken: `${ordinalStem(match[1] ?? '')}e${more} Minute`,
+    spoken: `${ordinalStem(match[1] ?? '')}e${more} Minute${stroke}`,
     rule: 'ordinal',
   };
 }
@@ -147,17 +159,6 @@ function perUnit(reading: Reading): Found | undefined {
     spoken: `${sayDecimal(match[1] ?? '')} pro ${name}`,
     rule: 'measure',
   };
-}
-
-const OFFICE_NUMBER = /\d{3,12}(?![\p{L}\p{N}]|[ .,/-]\d)/uy;
-
-/** Best.-Nr. 4711 */
-export function officeNumber(reading: Reading): Found | undefined {
-  if (reading.runEnd - reading.at < 3) return undefined;
-  const digits = reading.isFresh ? reading.match(OFFICE_NUMBER)?.[0] : undefined;
-  const before = reading.text.slice(Math.max(0, reading.at - 8), reading.at);
-  if (digits === undefined || !/-Nr\.:? ?$/.test(before)) return undefined;
-  return { end: reading.at + digits.length, spoken: SPEECH.digits(digits), rule: 'digits' };
 }
 
 const KEY = /[*#](?=[\s.,;!?)“”"]|$)/y;

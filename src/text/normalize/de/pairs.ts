@@ -24,7 +24,7 @@ function ratio(reading: Reading): Found | undefined {
       rule: 'code',
     };
   if (
-    /(?:Pl\.|[pP]lätzen?|Sitze?|Platz|Gleise?|Gl\.|Nrn?\.) $/.test(
+    /(?:Pl\.|[pP]lätzen?|Sitze?|Platz|Gleise?|Gl\.|[nN]rn?\.|Hausnummer|Zimmer) $/.test(
       reading.text.slice(Math.max(0, reading.at - 10), reading.at),
     )
   )
@@ -34,10 +34,10 @@ function ratio(reading: Reading): Found | undefined {
       rule: 'code',
     };
   if (first.startsWith('0') || second.startsWith('0')) return undefined;
-  if (!isRatio(reading, written, Number(first), Number(second))) {
+  const isRate = UNIT.test(reading.text.slice(reading.at + written.length, reading.at + written.length + 6));
+  if (isRate || !isRatio(reading, written, Number(first), Number(second))) {
     const end = reading.at + first.length + 1; // 230/400 V: the second has the unit
-    return second.length > 2 ||
-      UNIT.test(reading.text.slice(reading.at + written.length, reading.at + written.length + 6))
+    return second.length > 2 || isRate
       ? { end, spoken: `${cardinal(first)} Schrägstrich`, rule: 'code' }
       : undefined;
   }
@@ -94,7 +94,7 @@ function sectionOfLaw(reading: Reading): Found | undefined {
   return { end: at + written.length, spoken: `Absatz ${cardinal(String(value))}`, rule: 'roman' };
 }
 
-const NUMBERED_BOOK = /([123])\. ?(?=(?:Kor|Mose|Kön|Sam|Chr|Petr|Joh|Thess|Tim)\.? \d)/uy;
+const NUMBERED_BOOK = /([1-5])(?:\. ?| )(?=(?:Kor|Mose|Kön|Sam|Chr|Petr|Joh|Thess|Tim)\.? \d)/uy;
 
 /** 1. Kor 13,4 */
 function numberOfBook(reading: Reading): Found | undefined {
@@ -102,7 +102,7 @@ function numberOfBook(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   return {
     end: reading.at + match[0].length,
-    spoken: `${['erster', 'zweiter', 'dritter'][Number(match[1]) - 1] ?? ''} `,
+    spoken: `${['erster', 'zweiter', 'dritter', 'vierter', 'fünfter'][Number(match[1]) - 1] ?? ''} `,
     rule: 'ordinal',
   };
 }
@@ -126,7 +126,7 @@ export const pairRules = {
   behindDigits: [
     [/\//, certain(ratio)],
     [/[-–]/, pages],
-    [/\./, numberOfBook],
+    [/[.KMSCPJT]/, numberOfBook],
   ],
   behindDigitsLater: [
     [/[A-Z]/, courtFile],

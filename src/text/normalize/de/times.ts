@@ -7,7 +7,9 @@ import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
 const DOTTED =
-  /(\d{1,2})\.(\d\d)(?: ?h(?!\p{L}))?(?![\p{L}\p{N}]|[.,:/]\d| ?[€$%£°]| ?[-–] ?\d| (?:\p{Lu}|m |cm|km|kg|Uhr))/uy;
+  /(\d{1,2})\.(\d\d)(?: ?h(?!\p{L}))?(?![\p{L}\p{N}]|[.,:/]\d| ?[€$%£°]| ?[-–] ?\d| (?:m |cm|km|kg|Uhr|Euro|[A-Z]{3}|Fr|Rappen|Dollar|Prozent|Meter|Liter|Kilo|Gramm|Grad|Punkt|Mi[ol]|Mrd))/uy;
+const BEFORE_TIME = /(?:^|[\s(])(um|gegen|bis|ab|von) $/i;
+const UNTIL = /^ bis \d{1,2}\.[0-5]\d(?![\d.]| ?[€%£$°])/;
 const TIME = String.raw`\d{1,2}(?:[.:][0-5]\d)?`;
 /** 12.15 bis 13.00 Uhr, 9-12.30 und 14-18 Uhr: the word stands once, behind the last. */
 const BEFORE_OTHERS = new RegExp(
@@ -21,12 +23,17 @@ function sayTime(hours: string, minutes: string, reading: Reading, end: number):
   return SPEECH.time({ hours: withoutZeros(hours), minutes, word: 'Uhr' }, reading.around(end));
 }
 
-/** Um 15.30: no sum, no measure. */
+/** Um 15.30: no sum, no measure. Bis 21.30: no day, no version. */
 function dotted(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!/(?:^|[\s(])(?:[uU]m|[gG]egen) $/.test(text.slice(Math.max(0, at - 7), at))) return undefined;
+  const lead = BEFORE_TIME.exec(text.slice(Math.max(0, at - 10), at))?.[1]?.toLowerCase();
+  if (lead === undefined) return undefined;
   const [written, hours = '', minutes = ''] = reading.match(DOTTED) ?? [];
   if (written === undefined || Number(minutes) > 59) return undefined;
+  if (!/^(?:um|gegen)$/.test(lead) && !/^(?:00|15|[2-5][05])$/.test(minutes)) return undefined;
+  if (lead === 'von' && !UNTIL.test(text.slice(at + written.length, at + written.length + 11)))
+    return undefined;
+  if (WRITING.softwareNames.has(reading.around(at).secondPreviousShort.toLowerCase())) return undefined;
   const end = at + written.length;
   const spoken = sayTime(hours, minutes, reading, end);
   return spoken === undefined ? undefined : { end, spoken, rule: 'time' };

@@ -90,6 +90,10 @@ const OWN: Readonly<Record<string, Saying>> = {
   'Hr.': sir,
   'Min.': ({ text, start }) =>
     /\d\. $/.test(text.slice(Math.max(0, start - 3), start)) ? 'Minute' : 'Minuten',
+  'Std.': ({ text, start }) =>
+    /\d\. $/.test(text.slice(Math.max(0, start - 3), start)) ? 'Stunde' : 'Stunden',
+  'Kl.': ({ text, end }) =>
+    /^ [A-H](?![\p{L}\p{N}.])/u.test(text.slice(end, end + 4)) ? 'Klasse' : undefined,
   'Jh.': ofCentury,
   'Jhd.': ofCentury,
   'Jhdt.': ofCentury,
@@ -115,10 +119,12 @@ const OWN: Readonly<Record<string, Saying>> = {
     PRICE_AHEAD.test(around.text.slice(around.end, around.end + 14)) ? 'Kaltmiete' : undefined,
   WM: (around) =>
     PRICE_AHEAD.test(around.text.slice(around.end, around.end + 14)) ? 'Warmmiete' : undefined,
-  'v.': (around) =>
-    /^ \d{1,2} ?[-–] ?\d/.test(around.text.slice(around.end, around.end + 8))
-      ? 'von'
-      : said(WORDS.abbreviations['v.'], around),
+  'v.': ({ text, end }) =>
+    /^ ?\d{1,2}\. ?(?:\d{1,2}\.|\p{Lu})/u.test(text.slice(end, end + 9))
+      ? 'vom'
+      : /^ \d{1,2} ?[-–] ?\d/.test(text.slice(end, end + 8))
+        ? 'von'
+        : undefined,
   'Drs.': (around) =>
     /^ \d/.test(around.text.slice(around.end, around.end + 2)) ? 'Drucksache' : 'Doktoren',
   'ev.': (around) => (/^\p{Ll}/u.test(around.nextWord) ? 'eventuell' : undefined),
@@ -143,12 +149,12 @@ export const WRITING: Writing = {
   times: { ...TABLES.times, marks: [':', '.', 'h'] },
   telephone: {
     patterns: [
-      /0(?: \d{2}){1,2}(?: \d)? ?\/ ?\d{1,8}(?:[ -]\d{1,6}){0,4}(?![\d,])/y,
-      /11[67] ?\d{3}(?![\d,]|\.\d)/y,
-      /0\d{2,4}\.\d{5,8}(?![\d,]|\.\d)/y,
-      /0 ?\d{2,4} ?\/ ?\d{1,8}(?:[ -]\d{1,6}){1,4}(?![\d,])/y,
-      /\(0\d{2,5}\) ?\d{2,8}(?:[ -]\d{1,6}){0,4}(?![\d,])/y,
-      /0\d{2,5}(?: ?[/–-] ?| )\d{2,8}(?:[ -]\d{1,6}){0,4}(?![\d,]|\.\d)/y,
+      /0(?: \d{2}){1,2}(?: \d)? ?\/ ?\d{1,8}(?:[ -]\d{1,6}){0,4}(?!\d|,\d)/y,
+      /11[67] ?\d{3}(?!\d|[,.]\d)/y,
+      /0\d{2,4}\.\d{5,8}(?!\d|[,.]\d)/y,
+      /0 ?\d{2,4} ?\/ ?\d{1,8}(?:[ -]\d{1,6}){1,4}(?!\d|,\d)/y,
+      /\(0\d{2,5}\) ?\d{2,8}(?:[ -]\d{1,6}){0,4}(?!\d|,\d)/y,
+      /0\d{2,5}(?: ?[/–-] ?| )\d{2,8}(?:[ -]\d{1,6}){0,4}(?!\d|[,.]\d)/y,
     ],
     keywords: TABLES.telephone,
   },

@@ -151,7 +151,11 @@ export const OWN: Readonly<Record<string, Saying>> = {
         : undefined,
   'v.': before(/^ \p{Lu}/u, 'versus'),
   'est.': (around) =>
-    FOUNDED.test(ahead(around, 20)) && !/\d $/.test(behind(around, 2)) ? 'established' : 'estimated',
+    ahead(around, 2) === ' #'
+      ? 'estimate'
+      : FOUNDED.test(ahead(around, 20)) && !/\d $/.test(behind(around, 2))
+        ? 'established'
+        : 'estimated',
   pts: after(/\d (?:\p{Ll}+ )?$/u, 'points'),
   'pts.': after(/\d (?:\p{Ll}+ )?$/u, 'points'),
   'reg.': before(/^ [$€£]\d/, 'regular'),
@@ -172,9 +176,9 @@ export const OWN: Readonly<Record<string, Saying>> = {
   'ea.': after(/\d ?$/, 'each'),
   ea: after(/\d ?$/, 'each'),
   'c.': (around) =>
-    /(?:(?:^|\D)1|\d\/\d|[¼½¾⅓⅔]) $/.test(behind(around, 4))
+    /(?:(?:^|\D)1|(?<!\d )\d\/\d|(?<!\d ?)[¼½¾⅓⅔]) $/.test(behind(around, 6))
       ? 'cup'
-      : /\d $/.test(behind(around, 2))
+      : /[\d¼½¾⅓⅔] $/.test(behind(around, 2))
         ? 'cups'
         : undefined,
   BC: after(/\d $/, 'B C'),

@@ -121,7 +121,7 @@ function onlyRupees({ text, at }: Reading): Found | undefined {
 const FEET = /(\d{1,2})['’′] ?(\d{1,2})(?:["”″]|'')/y;
 const FEET_IN_WORDS = /(\d{1,2}) ?(?:ft|feet|foot)\.?,? ?(\d{1,2}) ?(?:in\b\.?|inch(?:es)?)/y;
 const FEET_ALONE =
-  /(\d{1,3})['’′](?= (?:tall|long|wide|deep|high|ladder|ceilings?|table|fence|pole|board|drop|clearance|by|x)\b)/uy;
+  /(\d{1,3}|\d{1,2},\d{3})['’′](?=(?<=\d,\d{3}['’′])(?!\p{L})| (?:tall|long|wide|deep|high|ladder|ceilings?|table|fence|pole|board|drop|clearance|by|x)\b)/uy;
 const INCHES = /(?:(\d{1,3}(?:\.\d{1,2})?)["″]? ?[-–] ?)?(\d{1,3}(?:\.\d{1,2})?)["″](?= ?[\p{L}.,;)]|$)/uy;
 const LONGEST_QUOTE = 120; // units in which an open quote is looked for
 
@@ -146,7 +146,14 @@ function feetAlone(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const end = reading.at + match[0].length;
   const spoken = SPEECH.measure(
-    { number: { negative: false, whole: withoutZeros(match[1] ?? ''), decimals: '', grouped: false } },
+    {
+      number: {
+        negative: false,
+        whole: withoutZeros((match[1] ?? '').replace(',', '')),
+        decimals: '',
+        grouped: false,
+      },
+    },
     WRITING.units['ft'] ?? { forms: ['foot', 'feet'] },
     reading.around(end),
   );
@@ -246,6 +253,19 @@ function sizes(reading: Reading): Found | undefined {
   };
 }
 
+const LAST_SIDE =
+  /(\d{1,4}(?:\.\d{1,2})?) ?in(?=[,;.)]|$| (?:and|or|to|plus|including|max|for|per|with)(?!\p{L}))/uy;
+
+/** The 9 of 22 x 14 x 9 in */
+const lastSide: Recogniser = (reading) => {
+  const { text, at } = reading;
+  const match = /\d ?[x×] ?$/.test(text.slice(Math.max(0, at - 4), at))
+    ? reading.match(LAST_SIDE)
+    : undefined;
+  if (match === undefined) return undefined;
+  return { end: at + match[0].length, spoken: `${sayDecimal(match[1] ?? '')} inches`, rule: 'measure' };
+};
+
 const SOME = /(\d{1,3}) ?[x×](?= \p{Ll}{3})/uy;
 const ITEM = /(?:^|[\n•(]|[-*–] |: |, | and )$/u;
 
@@ -326,7 +346,7 @@ const timesRange: Recogniser = (reading) => {
   };
 };
 
-const AGE = /(\d{1,3})(?: ?-?y\/o|yo| y\.o\.)(?![\p{L}\p{N}])/uy;
+const AGE = /(\d{1,3})(?: ?-?y\/o|yo| y\.o\.)(?![\p{L}\p{N}])(?: ([MF])(?![\p{L}\p{N}'’.]))?/uy;
 
 /** A 45 y/o patient. */
 export const age: Recogniser = (reading) => {
@@ -334,7 +354,7 @@ export const age: Recogniser = (reading) => {
   if (match === undefined) return undefined;
   return {
     end: reading.at + match[0].length,
-    spoken: `${cardinal(withoutZeros(match[1] ?? ''))}-year-old`,
+    spoken: `${cardinal(withoutZeros(match[1] ?? ''))}-year-old${{ M: ' male', F: ' female' }[match[2] ?? ''] ?? ''}`,
     rule: 'measure',
   };
 };
@@ -427,12 +447,13 @@ export const amountRules = {
   behindDigitsLater: [
     [/[,.]/, /(?!)/, commaBehind],
     [/[mcikfyp"″'′.]/, /[mcify]/, sides],
-    [/["'’′f]/, /f/, feetAndInches],
+    [/["'’′f,]/, /f/, feetAndInches],
     [/["″.–-]/, /[–-]/, inches],
     [/[x×]/, /[x×]/, certain(packs)],
     [/[Bb]/, /[Bb]/, certain(home)],
     [/[x×]/, /[x×]/, portions],
     [/[x×.]/, /[x×]/, sizes],
+    [/[i.]/, /i/, certain(lastSide)],
   ],
   behindDigitsLast: [
     [/[x.,]/, /(?!)/, timesAsMuch],

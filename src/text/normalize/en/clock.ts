@@ -2,7 +2,7 @@
 // timeout of 30s.
 import { tablesOf } from '../../tables/language-tables.js';
 import { withoutZeros } from '../numerals.js';
-import { type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
+import { certain, type Found, NOWHERE, type Reading, type Recogniser } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
 import { cardinal, ohBefore, spellDigits } from './numbers.js';
@@ -71,13 +71,17 @@ const shortHalves: Recogniser = (reading) => {
   return { end: reading.at + written.length, spoken: `${from ?? ''} to ${to ?? ''}`, rule: 'time' };
 };
 
-const SHORT_HALF = /(\d{1,2}):([0-5]\d)([ap])(?![\p{L}\p{N}]|\.m)/uy;
+const SHORT_HALF = /(\d{1,2})(?::([0-5]\d))?([ap])(?![\p{L}\p{N}]|\.m)/uy;
+const BEFORE_HOUR =
+  /(?:\b(?:check-?(?:in|out)|at|by|til|till|until|from|after|before|around|opens?|closes?|starts?|ends?|arrives?|departs?|noon|(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\p{L}{0,6}),?|@) $/iu;
 
-/** Sunrise 6:42a */
+/** Sunrise 6:42a, check-in 3p */
 const shortHalf: Recogniser = (reading) => {
   const match = reading.match(SHORT_HALF);
   const [written = '', hours = '', minutes = '', half = ''] = match ?? [];
   if (match === undefined || Number(hours) > 12) return undefined;
+  const lead = reading.text.slice(Math.max(0, reading.at - 16), reading.at);
+  if (minutes === '' && !BEFORE_HOUR.test(lead)) return undefined;
   const spoken = SPEECH.time({ hours: withoutZeros(hours), minutes, half: `${half}.m.` }, NOWHERE);
   return spoken === undefined ? undefined : { end: reading.at + written.length, spoken, rule: 'time' };
 };
@@ -273,7 +277,7 @@ export const clockRules = {
     [/[hZ]/, /h/, military],
     [/\./, /(?!)/, dottedTime],
     [/[ap:]/, /(?!)/, shortHalves],
-    [/:/, /(?!)/, shortHalf],
+    [/[ap:]/, /(?!)/, certain(shortHalf)],
     [/:/, /(?!)/, lap],
     [/:/, /(?!)/, lasting],
     [/s/, /(?!)/, seconds],

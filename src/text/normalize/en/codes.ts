@@ -5,7 +5,7 @@ import { withoutZeros } from '../numerals.js';
 import { certain, type Found, type Reading, type Recogniser } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
-import { cardinal, ofStandard, pairs, plural, spellDigits } from './numbers.js';
+import { cardinal, ofStandard, ordinal, pairs, plural, spellDigits } from './numbers.js';
 
 const LONGEST_LEAD = 48; // units before a number that may say what it is
 
@@ -124,11 +124,11 @@ const subsection: Recogniser = (reading) => {
 };
 
 const NUMBERED =
-  /\b(?:case|claim|invoice|ticket|policy|member|membership|order|reference|ref|reservation|booking|license|licence|badge|customer|employee|student|loan|check|cheque|file|docket|acct|account|a\/c|card|meter|record|permit|patient|record|job|issue|receipt|transaction|phone|fax|part|model|rx|prescription|confirmation|conf|res|tracking|routing|flight|vin|serial|po|contact)(?:(?:\.? (?:number|no|num|id|nr)\b\.?| ?#)(?: is| was)?(?: ?[:#])? ?|: ?)$/i;
+  /\b(?:case|claim|invoice|ticket|policy|member|membership|order|reference|ref|reservation|booking|license|licence|badge|customer|employee|student|loan|check|cheque|file|docket|acct|account|a\/c|card|meter|record|permit|patient|record|job|issue|receipt|transaction|phone|fax|part|model|rx|prescription|confirmation|conf|res|tracking|routing|flight|vin|serial|po|contact|mls|ord|ordinance|res(?:olution)?)(?:(?:\.? (?:number|no|num|id|nr)\b\.?| ?#)(?: is| was)?(?: ?[:#])? ?|: ?)$/i;
 const LAST_DIGITS =
   /\b(?:(?:end|ends|ending) in|last (?:four|three|two|4|3|2)(?: digits| numbers)?(?: of (?:\p{L}+ ){1,4})? ?(?:is|are|:)) ?$/iu;
 const CARRIER = /\b(?:card|account|acct|number|ssn|visa|phone|code|id|last)\b/i;
-const GROUPED = /\d+(?:[- ]\d+){0,7}(?![\p{L}\p{N}]|[.,:/]\d)/uy;
+const GROUPED = /\d+(?:[- ]\d+){0,7}(?:-[A-Z]{1,2})?(?![\p{L}\p{N}]|[.,:/]\d)/uy;
 const BOX = /\b(?:P\.? ?O\.? ?|post office )Box $/i;
 /** Words directly before a reference number. */
 const EXAMPLE = /\b(?:code|pin|otp|passcode)s? \((?:e\.g\.,?|for example,?|like|such as) $/i;
@@ -152,8 +152,9 @@ function numbered(reading: Reading): Found | undefined {
   const match = boxed ?? (isExample || NUMBERED.test(lead) || isLast ? reading.match(GROUPED) : undefined);
   if (match === undefined || match[0].length < 3 || /^(?:19|20)\d\d-\d\d?-\d\d?$/.test(match[0]))
     return undefined;
-  const spoken = match[0].split(/[- ]/).map(spellDigits).join(', ');
-  return { end: at + match[0].length, spoken, rule: 'digits' };
+  const parts = match[0].split(/[- ]/);
+  const spoken = parts.map((part) => (/\d/.test(part) ? spellDigits(part) : Array.from(part).join(' ')));
+  return { end: at + match[0].length, spoken: spoken.join(', '), rule: 'digits' };
 }
 
 const HEXADECIMAL = /0x([\dA-Fa-f]{1,16})(?![\p{L}\p{N}])/uy;
@@ -176,7 +177,7 @@ function spelled(code: string): string {
 }
 
 const NAMED_SIGN = /#(?=(?: (?:is|was|will|for|from|on|in|of|below|above|and|or|with)\b)|: |[,.;)?]|$)/y;
-const NUMBER_SIGN = /#(?=[A-Z]{1,4}-?\d|\d{1,3}-?[A-Z]\b)/y;
+const NUMBER_SIGN = /# ?(?=[A-Z]{1,4}-?\d|\d{1,3}-?[A-Z]\b)/y;
 const BEFORE_SIGN = tablesOf('en').set('before a numbered sign');
 
 /** Gate #A-12, your case # is; but #COVID19 is a hashtag. */
@@ -189,11 +190,36 @@ function numberSign(reading: Reading): Found | undefined {
   }
   const match = reading.match(NUMBER_SIGN);
   if (match === undefined) return undefined;
-  const hyphenated = /^#[A-Z]{1,4}-\d/.test(text.slice(at, at + 7));
+  const hyphenated = /^# ?[A-Z]{1,4}-\d/.test(text.slice(at, at + 8));
   const digit = /\d/.test(text[at + 1] ?? '');
   if (!hyphenated && !digit && !BEFORE_SIGN.has(reading.around(at).previousShort)) return undefined;
   return { end: at + 1, spoken: 'number', rule: 'symbol' };
 }
+
+const FITTED = /(\d{1,2}(?:\.5)?) ([A-Z]{1,3})(?![\p{L}\p{N}])/uy;
+
+/** Size 10.5 W: a width, no watts. */
+const size: Recogniser = (reading) => {
+  const { text, at } = reading;
+  const match = /\b[sS]izes?:? $/.test(text.slice(Math.max(0, at - 8), at))
+    ? reading.match(FITTED)
+    : undefined;
+  if (match === undefined) return undefined;
+  const [written, number = '', letters = ''] = match;
+  const [whole = '', half] = number.split('.');
+  const said =
+    half === undefined ? cardinal(withoutZeros(whole)) : `${cardinal(withoutZeros(whole))} and a half`;
+  return { end: at + written.length, spoken: `${said} ${Array.from(letters).join(' ')}`, rule: 'identifier' };
+};
+
+const NUMBERED_BOOK =
+  /([123]) (?=(?:Cor|Sam|Kgs|Chr|Thess|Tim|Pet|Jn|John|Corinthians|Samuel|Kings|Chronicles|Thessalonians|Timothy|Peter)\.? \d)/y;
+
+/** 1 Cor. 13:4 */
+const numberOfBook: Recogniser = (reading) => {
+  const match = reading.match(NUMBERED_BOOK);
+  return match && { end: reading.at + 1, spoken: ordinal(match[1] ?? ''), rule: 'ordinal' };
+};
 
 const DOCKET = /(\d{1,2})-(cv|cr|mc|md|bk)-(\d{3,6})(?![\p{L}\p{N}])/uy;
 
@@ -356,6 +382,8 @@ export const codeRules = {
     [/[pi]/, /(?!)/, screen],
     [/[-MDNjapf]/, /[MDNjapf]/, certain(aircraft)],
     [/[-–]/, /[-–]/, places],
+    [/(?!)/, /[CSKTPJ]/, numberOfBook],
+    [/\./, /[A-Z]/, certain(size)],
     [/[(kb]/, /(?!)/, subsection],
   ],
   behindDigitsLater: [

@@ -12,7 +12,7 @@ const LONGEST_LEAD = 48; // units before a date that may say what kind it is
 const SHORT_DATE = /(1[0-2]|0?[1-9])\/(3[01]|[12]\d|0?[1-9])(?![\d/]|\.\d)/y;
 const SHORT_DATE_BY_DAY = /(3[01]|[12]\d|0?[1-9])\/(1[0-2]|0?[1-9])(?![\d/]|\.\d)/y;
 const BEFORE_DATE = tablesOf('en').set('before a date');
-const BEFORE_WEEKDAY = /\b(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)(?:day|nesday|rsday|urday)?\.?,? $/i;
+const BEFORE_WEEKDAY = /\b(?:mon|tues?|wed|th(?:u(?:rs?)?)?|fri|sat|sun)(?:day|nesday|rsday|urday)?\.?,? $/i;
 const BY = /\bby $/i;
 const CANCELLED =
   /\b(?:cancel|ship|arriv|return|pay|paid|reply|register|rsvp|order|deliver|pick)\p{Ll}* (?:it )?by $/iu;

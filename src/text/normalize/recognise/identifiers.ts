@@ -13,6 +13,8 @@ const VERSION = /\d{1,5}(?:\.\d{1,6}){2,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?(?![
 const MARKED_VERSION = endingWord(
   String.raw`(?:[vV](?:\. ?)?|[vV]er\.)(\d{1,5}(?:\.\d{1,6}){0,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?)(?!\.\d)`,
 );
+/** German: vom 3.2.2025, vom 12. März */
+const OF_DAY = /v\. ?\d{1,2}\. ?(?:(?:0?\d|1[0-2])\.(?:(?:20)?[2-3]\d|19\d\d)?(?![\d.])|\p{Lu}\p{Ll}{2})/uy;
 const INTERNATIONAL = endingWord(String.raw`\+(\d{1,3}(?:[ ./-]?(?:\(\d{1,5}\)|\d{1,5})){1,7})(?![.-]\d)`);
 const BRACKETED_COUNTRY = endingWord(String.raw`\(\+(\d{1,3})\) ?(\d[\d .-]{5,16}\d)`);
 const ANY_TELEPHONE = endingWord(String.raw`\(?\+?\d(?:(?: ?\((?=\d{1,5}\))|[ ./)-]{0,2})\d){2,17}`);
@@ -128,6 +130,7 @@ export class Identifiers {
     const end = reading.at + match[0].length;
     if (/^[vV]\. \d{1,2}$/.test(match[0]) && /^ ?[-–] ?\d/.test(reading.text.slice(end, end + 4)))
       return undefined;
+    if (reading.match(OF_DAY) !== undefined) return undefined;
     const { version } = this.#language.symbols;
     const before = reading.around(reading.at).previousWord === version ? '' : version;
     return this.#versionOf(match[1] ?? '', reading.at + match[0].length, before);
@@ -328,18 +331,22 @@ function isBehindCarrier({ text, at }: Reading): boolean {
 }
 
 const END = `(?!${WORD_UNIT})`;
+const LONGEST_NETWORK = 80; // units before the length of a prefix
 const HARDWARE = new RegExp(
   String.raw`[\dA-Fa-f]{2}([:-])(?:[\dA-Fa-f]{2}\1){4}[\dA-Fa-f]{2}${END}(?!\1)`,
   'uy',
 );
 const VERSION_SIX = new RegExp(
-  String.raw`(?=[\dA-Fa-f:]{0,40}::|(?:[\dA-Fa-f]{1,4}:){7})[\dA-Fa-f]{0,4}(?::{1,2}[\dA-Fa-f]{1,4}){1,7}(?:::)?${END}(?!:)`,
+  String.raw`(?=[\dA-Fa-f:]{0,40}::|(?:[\dA-Fa-f]{1,4}:){7})[\dA-Fa-f]{0,4}(?::{1,2}[\dA-Fa-f]{1,4}){1,7}(?:::)?${END}(?!:)(?:\/\d{1,3}${END})?`,
   'uy',
 );
 const UNIVERSAL = new RegExp(String.raw`[\dA-Fa-f]{8}(?:-[\dA-Fa-f]{4}){3}-[\dA-Fa-f]{12}${END}`, 'uy');
 const PREFIXED = new RegExp(String.raw`0[xX]([\dA-Fa-f]{2,32})${END}`, 'uy');
 const HEXADECIMAL = new CharacterSet('0123456789abcdefABCDEF');
-const HEX_RUNS = /\p{L}+|\d+|:/gu;
+const HEX_RUNS = /\p{L}+|(?<!\/)\d+|:|\/\d+/gu;
+const PREFIX_LENGTH = /\/(?:12[0-8]|1[01]\d|[1-9]?\d)(?![\p{L}\p{N}/]|[.,]\d)/uy;
+const NETWORK =
+  /(?:IP(?:v[46])?(?!\p{L})|CIDR|[pP]r[äeé]fi|[sS]ub-?[nr]e[td]|\d[.:]\d{1,3}(?:\/|\.\d{1,3}\/|::\/)\d)[^\n]{0,60}$|(?:^|\s)(?:an?|une?|ein\p{L}{0,2}|una?|um|uma) $/u;
 
 export class MachineNames {
   readonly #language: Language;
@@ -384,10 +391,22 @@ export class MachineNames {
   }
 
   /** ::1 */
-  readonly atMark = beginning(/:/, (reading) => {
+  readonly atMark = beginning(/[:/]/, (reading) => {
+    if (reading.text[reading.at] === '/') return this.#prefixLength(reading);
     if (!reading.text.startsWith('::', reading.at) || !reading.startsChunk) return undefined;
     return this.#versionSix(reading);
   });
+
+  /** An IPv6 prefix of /64 */
+  #prefixLength(reading: Reading): TypedFound | undefined {
+    const { text, at } = reading;
+    const match = /[\s(]/.test(text[at - 1] ?? ' ') ? reading.match(PREFIX_LENGTH) : undefined;
+    const around = text.slice(Math.max(0, at - LONGEST_NETWORK), at);
+    if (match === undefined) return undefined;
+    if (!NETWORK.test(around) && !/^\P{L}{0,8}(?:\p{L}+ \/\d+ )?IPv[46]/u.test(text.slice(at, at + 24)))
+      return undefined;
+    return composed(at + match[0].length, 'ip-address', () => this.#say(match[0]));
+  }
 
   #versionSix(reading: Reading): TypedFound | undefined {
     const { text, at } = reading;
@@ -415,6 +434,7 @@ export class MachineNames {
     const { speech, symbols } = this.#language;
     const said = Array.from(written.matchAll(HEX_RUNS), ([run]) => {
       if (run === ':') return symbols.inAddress[':'] ?? '';
+      if (run.startsWith('/')) return `${symbols.inAddress['/'] ?? ''} ${cardinal(run.slice(1), speech)}`;
       return /\d/.test(run) ? speech.digits(run) : speech.letters(run);
     });
     return said.join(' ');

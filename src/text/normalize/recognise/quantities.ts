@@ -7,7 +7,7 @@ import { isInQuotation, LONGEST_QUOTATION } from './arithmetic.js';
 import type { Currency, Fraction, Noun, Quantity } from '../quantity.js';
 import { LiteralTable } from '../literals.js';
 import { isSayable } from '../number-words.js';
-import { type NumeralAt, readNumeral, valueOf, withoutZeros } from '../numerals.js';
+import { numeralOf, type NumeralAt, readNumeral, valueOf, withoutZeros } from '../numerals.js';
 import {
   Around,
   type Candidate,
@@ -64,6 +64,7 @@ export function vulgarFraction(sign: string): { numerator: string; denominator: 
 /** A dash that touches the number behind it, where no number stands before it: –5 °C. */
 function isDashedMinus(text: string, at: number): boolean {
   if (text[at] !== '–' || !/^(?:\d|(?:[A-Z]{1,2})?\p{Sc})/u.test(text.slice(at + 1, at + 4))) return false;
+  if (at === 0) return /\p{Sc}/u.test(text.slice(1, 4));
   return /(?:[^\d\s,;.–—-] |\()$/u.test(text.slice(Math.max(0, at - 2), at));
 }
 
@@ -153,7 +154,8 @@ export class Quantities {
     if (currency !== undefined) return currency;
     const decimal = mark === this.#language.writing.numbers.decimal;
     if (!SIGN.at(text, at) && !isDashedMinus(text, at) && !(decimal && mark === '.')) return undefined;
-    if (isWordAt(text, at - 1) || /[-−–.,/)\]ºª°%]/.test(text[at - 1] ?? '')) return undefined;
+    const isBelow = text[at - 1] === '/' && /^[-−–]\d{1,2} ?°/.test(text.slice(at, at + 5)); // 3/-2 °C
+    if (isWordAt(text, at - 1) || (!isBelow && /[-−–.,/)\]ºª°%]/.test(text[at - 1] ?? ''))) return undefined;
     if (decimal) return isDigitAt(text, at + 1) ? this.#amount(reading, at, false) : undefined;
     return this.#signed(reading);
   }
@@ -215,6 +217,13 @@ export class Quantities {
     const next = skipSpaces(reading.text, from);
     const unit = this.#units.at(reading.text, next) ?? this.#inchMark(reading.text, next);
     const end = unit === undefined ? from : next + unit.written.length;
+    if (unit?.written.startsWith('°') === true && from === reading.runEnd + 1 + fraction.denominator.length) {
+      const { speech, symbols, unspaced } = this.#language;
+      const gap = unspaced === true ? '' : ' ';
+      const first = numeralOf(fraction.numerator);
+      const words = (): string => speech.number(first, reading.around(reading.runEnd)) + symbols.pause + gap;
+      return composed(reading.runEnd + 1, 'range', words); // 12/4 °C
+    }
     const token: Token = { type: 'fraction', fraction, unit: unit?.value, around: reading.around(end) };
     return { end, token, rule: 'fraction' };
   }

@@ -139,7 +139,11 @@ export class Words {
     if (!spell && !isAir && !this.#isCarrier(reading, end)) return undefined;
     const plural = text[end] === 's' && classAt(text, end + 1) !== LETTER ? 's' : '';
     if (isWordAt(text, end + plural.length) && plural.length === 0) return undefined;
-    const spoken = speech.letters(word);
+    const greek = writing.abbreviations[word.slice(0, 1)]; // ΔT
+    const spoken =
+      typeof greek === 'string' && word > 'Z'
+        ? `${greek} ${speech.letters(word.slice(1))}`
+        : speech.letters(word);
     return {
       end: end + plural.length,
       spoken: plural === '' ? spoken : spoken + (writing.letterPlural ?? 's'),
