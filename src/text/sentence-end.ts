@@ -318,7 +318,7 @@ const COUNTED_NAME =
 const SHORT_MONTH = /^(?:Jan|Jän|Feb|Mär|Mrz|Apr|Jun|Jul|Aug|Sept?|Okt|Nov|Dez)$/;
 
 /** Max. Leistung: at its beginning a sentence does not end. */
-const LIMIT = /(?:^|[.!?:]\s{1,2})(?:Max|Min)$/u;
+const LIMIT = /(?:^|(?<!\p{N})[.!?:]\s{1,2})(?:Max|Min)$/u;
 const ELIDED = /^(?:[CJLNS]|Qu)['’]\p{L}/u; // par pers. L'arrivée
 /** Hauptstr. 5, 部屋はN°. 5 */
 const NUMBER_SIGN = /(?:str|[n№][r°º]|№)$/u;
@@ -351,13 +351,15 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (capital && LIMIT.test(before.slice(-WORD_LIMIT))) return 'none';
   const numbered = takesNumber ? judgeBeforeNumber(before, following) : undefined;
   if (numbered !== undefined) return numbered;
-  if ((key === 'ap' || key === 'apr') && word.startsWith('J')) return judgeEra(following);
+  if ((key === 'ap' || key === 'apr') && word.startsWith('J')) return judgePart(following, /^J$/);
   const counted = NUMBERS.at(before, before.length - 1) ? judgeDigits(before, last, following) : undefined;
   if (counted !== undefined) return counted;
   if (/^(?!.*(?:LL|VV))[IVXL]{2,}$/.test(last)) return judgeRoman(before, following);
   if (key === 'co' && /^[A-Z]/.test(word) && !following.opening.includes('('))
     return unless(COMPANIES, following);
-  if (last === 'inc' && capital) return judgeIncluding(following);
+  if (capital && (last === 'inc' || PERIOD.test(before.slice(-LONGEST_COUNTED))))
+    return judgeIncluding(following);
+  if (following.opening.includes('(') && SHORT_UNIT.test(before.slice(-LONGEST_COUNTED))) return 'none';
   if (forms.oftenFinal.has(key)) {
     if (following.opening.includes('(')) return 'none'; // Acme Inc. (the big one)
     if (following.wordEnds && continuesName(word, forms)) return 'none'; // Acme Co. Ltd., King Jr. Blvd.
@@ -385,16 +387,16 @@ function endsCountedInRussian(before: string, { opening }: Following): boolean {
 
 /** The word before the stop ends with a digit; undefined where it is no ordinal and no part of a date. */
 function judgeDigits(before: string, last: string, following: Following): Judgement | undefined {
-  if (/^\p{N}{4}$/u.test(last) && NUMBERS.at(following.word, 0)) return judgeYear(following);
+  if (/^\p{N}{4}$/u.test(last) && NUMBERS.at(following.word, 0)) return judgePart(following, /^\p{N}{1,2}$/u);
   if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
     return judgeNumber(before, following);
   return LARGE_ORDINAL.test(last) ? judgeLargeNumber(before, following) : undefined;
 }
 
-/** Apr. J.-C. is an era, not a month. */
-function judgeEra({ word, wordEnds, tail }: Following): Judgement {
+/** Apr. J.-C. is an era, not a month; in the Korean date "2024. 1. 15." a stop follows the year, too. */
+function judgePart({ word, wordEnds, tail }: Following, part: RegExp): Judgement {
   if (!wordEnds) return 'wait';
-  return word === 'J' && tail.startsWith('.') ? 'none' : 'end';
+  return part.test(word) && tail.startsWith('.') ? 'none' : 'end';
 }
 
 function continuesName(word: string, forms: ShortForms): boolean {
@@ -402,16 +404,13 @@ function continuesName(word: string, forms: ShortForms): boolean {
   return forms.oftenFinal.has(key) || forms.seldomFinal.has(key);
 }
 
-/** "inc. VAT" in small letters is no company. */
+const PERIOD = /(?:\/|\p{N}\s?)(?:mo|yr|wk|hr|tbsp|tsp|oz|lbs?|pkg|qt|gal|ft)$/iu;
+const SHORT_UNIT = /\p{N}\s?\p{Ll}{1,3}$/u; // 62 in. (L + W + H)
+
+/** "inc. VAT" in small letters is no company, $275/mo. HOA fee goes on. */
 function judgeIncluding({ word, wordEnds }: Following): Judgement {
   if (!wordEnds && word.length < 2) return 'wait';
   return /^\p{Lu}{2}/u.test(word) ? 'none' : 'end';
-}
-
-/** "2024. 1. 15.": in a Korean date a stop follows the year, too. */
-function judgeYear({ word, wordEnds, tail }: Following): Judgement {
-  if (!wordEnds) return 'wait';
-  return /^\p{N}{1,2}$/u.test(word) && tail.startsWith('.') ? 'none' : 'end';
 }
 
 /** Short forms of square and cubic measures: 54 кв. м. */
@@ -464,6 +463,7 @@ function judgeLargeNumber(before: string, following: Following): Judgement {
   const isFirst = /^[\s*_>#-]*[\p{N}.]+$/u.test(before); // 100. Geburtstag, 1.000. Besucher
   const isOrdinal =
     isFirst || (following.forms.beforeOrdinal.has(lead.toLowerCase()) && !/^(?:die|des)$/i.test(lead));
+  if (isOrdinal && following.forms.afterOrdinal.has(following.word.toLowerCase())) return 'none';
   if (!isOrdinal || !/^\p{L}/u.test(following.word) || /\bI am [\d.]+$/.test(before)) return 'end';
   return onlyBeforeStarter(before, '', following);
 }
@@ -534,7 +534,7 @@ function judgeBeforeNumber(before: string, following: Following): Judgement | un
   if (!/^[A-Z]/.test(word)) return undefined;
   if (!wordEnds) return 'wait';
   const isNumber = ROMAN.test(word) || (word === 'I' && NUMBERED_I.test(before.slice(-WORD_LIMIT)));
-  if (isNumber || /^[A-Z]{1,4}\d/.test(word)) return 'none';
+  if (isNumber || /^[A-Z]{1,8}\d/.test(word)) return 'none';
   if (word.length > LONGEST_SERIES) return undefined;
   if (/^[A-HJ-Z]$/.test(word) && /^(?:[,;:)/]|$)/.test(tail)) return 'none'; // Bât. C, escalier 2
   if (word.length === 1 && tail.startsWith('.')) {

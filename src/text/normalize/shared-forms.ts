@@ -325,11 +325,15 @@ export const betweenAmounts: Recogniser = (reading) => {
   const { text, at } = reading;
   const behind = text.slice(at + 1, at + 14);
   const before = text.slice(Math.max(0, at - 6), at);
-  const isPriced = at === reading.tokenEnd && /\d$/.test(before) && /^[$€£¥₩]\d/.test(behind);
+  const isPriced = at === reading.tokenEnd && /\d[kKMB]?$/.test(before) && /^[$€£¥₩]\d/.test(behind);
   const isNamed = NAME_BEFORE.test(before) && /^\d{1,5} ?[KMGT]B(?!\p{L})/u.test(behind);
   const isOther = at === reading.tokenEnd && /\d ?[$€£]$/.test(before) && /^\p{Ll}{2,9}\. /u.test(behind);
   const isBelow = /\d$/.test(before) && /^[-−–]\d{1,2} ?°/.test(behind); // 3/-2 °C
-  if (isPriced || isNamed || isOther || isBelow) return { end: at + 1, spoken: ', ', rule: 'symbol' };
+  const isBand =
+    /\d[.,]\d$/.test(before) &&
+    /^\d{1,3}(?:[.,]\d)? ?(?:[kMG]?Hz|bar|mm|cm|m|kg|l|V|psi)(?!\p{L})/u.test(behind);
+  if (isPriced || isNamed || isOther || isBelow || isBand)
+    return { end: at + 1, spoken: ', ', rule: 'symbol' };
   const isCounted = /\d\p{Lo}{1,3}$/u.test(before); // 6か月/10,000km
   if ((at !== reading.tokenEnd && !isCounted) || !/[\p{L}€%°.]$/u.test(before)) return undefined;
   const apart = (

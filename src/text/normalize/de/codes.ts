@@ -2,7 +2,7 @@
 // a full stop.
 import { tablesOf } from '../../tables/language-tables.js';
 import { CharacterSet } from '../../character-set.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import { withoutZeros } from '../numerals.js';
 import type { Rules } from '../shared-forms.js';
 import { cardinal } from './numbers.js';
@@ -12,7 +12,7 @@ import { WRITING } from './writing.js';
 const EMERGENCY =
   /(?:11[025]|116 ?117|112|133|144|122|117|118|147)(?![\p{L}\p{N}]|[.,:/-]\d| (?:Euro|Prozent|[\p{Lu}][\p{Ll}]))/uy;
 const CALLING =
-  /(?:[rR]uf\p{L}*|[wW]ähl\p{L}*|[nN]otruf\p{L}*|[nN]ummer|[hH]otline|[tT]elefon\p{L}*)(?! \d)[^.!?]{0,28}(?:die|der|den|oder|und|unter|[nN]otruf|[nN]ummer|Sie|Sofort|sofort)(?: \d{3})?(?: |: )$/u;
+  /(?:[rR]uf\p{L}*|[wW]ähl\p{L}*|[nN]otruf\p{L}*|[nN]ummer|[hH]otline|[tT]elefon\p{L}*)(?! \d)[^.!?]{0,28}(?:die|der|den|oder|und|unter|[nN]otruf|[nN]ummer|Sie|Sofort|sofort)(?: \d{3})?(?: |: )$|(?<!\p{L})unter (?:der |die )?$/u;
 const LONGEST_LEAD = 56; // units before a number that may say that it is called
 
 /** Rufen Sie die 110 oder 112. */
@@ -158,7 +158,7 @@ export function sentenceOfLaw(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const codeRules = {
   atDigit: [
-    { knows: ({ isFresh, digits }) => isFresh && digits === 3, recognise: emergency },
+    { knows: ({ isFresh, digits }) => isFresh && digits === 3, recognise: certain(emergency) },
     { knows: ({ isFresh, digits }) => isFresh && digits > 1, recognise: coded },
   ],
 } satisfies Rules;

@@ -28,7 +28,8 @@ const BEHIND_WORD =
 const BEFORE_HOURS =
   /^,?:? (?:ab |von |bis )?\d{1,2}(?:[:.]\d\d)?(?: ?(?:Uhr|h)(?!\p{L})| ?[-–] ?\d{1,2}(?:[:.]\d\d)?(?: ?(?:Uhr|h)(?!\p{L})|\s*(?:$|[,;)\n]| [cs]\. ?t\.)))/u;
 /** So alle 30 Min.: Sunday, behind other days. */
-const SUNDAY_BEHIND = /^ (?:alle|ab|geschlossen|zu|nur|frei|Ruhetag)(?!\p{L})/u;
+const SUNDAY_BEHIND = /^ (?:alle|ab|geschlossen|geschl\.|zu|nur|frei|Ruhetag)(?!\p{L})/u;
+const CLOSED = /^,?:? (?:geschlossen|geschl\.|Ruhetag)(?!\p{L})/u;
 const DAYS_BEFORE = /(?:tag|(?<!\p{L})(?:Mo|Di|Mi|Do|Fr|Sa))(?!\p{Ll})[^.!?]{0,60}[,;] $/u;
 const LONGEST_WEEKDAY_LEAD = 16; // units before a day that may hold another one
 const LONGEST_HOURS = 28;
@@ -52,6 +53,7 @@ export function weekday(reading: Reading): Found | undefined {
       DAYS_BEFORE.test(text.slice(Math.max(0, at - LONGEST_ROW), at))) ||
     BEHIND_WORD.test(before) ||
     BEFORE_HOURS.test(behind) ||
+    CLOSED.test(behind) ||
     (short !== 'So' && UM.test(behind));
   const spoken = NAMES.get(short);
   if (!isDay || spoken === undefined || /^ ?[-–] ?(?:Mo|Di|Mi|Do|Fr|Sa|So)(?!\p{L})/u.test(behind))

@@ -34,7 +34,7 @@ const NUMBER = '\\d{1,5}(?:,\\d{1,3})?';
 const LONGEST_SIZE = 8; // units behind the digits of a size, before its sign
 const SIZES = new RegExp(`${NUMBER}(?: ?[x×] ?${NUMBER}){1,3}(?!\\p{N}|[,.]\\d)`, 'uy');
 const SIZE = new RegExp(`(${NUMBER}) ?[x×] ?(?=\\d)`, 'y');
-const PERIOD = String.raw`\/(Tag|Woche|Wo\.|Monat|Mon\.|Jahr)(?!\p{L})`;
+const PERIOD = String.raw`\/(Tag|d|Woche|Wo\.|Monat|Mon\.|Jahr)(?!\p{L})`;
 const TIMES_AS_MUCH = new RegExp(
   `(${NUMBER})(?:[x×](?![\\p{L}\\p{N}]| ?\\d)(?:${PERIOD})?| [x×](?= \\p{L}{2}))`,
   'uy',
@@ -68,7 +68,9 @@ function timesAsMuch(reading: Reading): Found | undefined {
 }
 
 function perPeriod(period: string | undefined): string {
-  return period === undefined ? '' : ` pro ${{ 'Wo.': 'Woche', 'Mon.': 'Monat' }[period] ?? period}`;
+  return period === undefined
+    ? ''
+    : ` pro ${{ d: 'Tag', 'Wo.': 'Woche', 'Mon.': 'Monat' }[period] ?? period}`;
 }
 
 const TIMES_RANGE = new RegExp(

@@ -17,6 +17,7 @@ const BEFORE_OTHERS = new RegExp(
   'uy',
 );
 const LAST_HOUR = 24;
+const LONGEST_DAY = 44; // units before hours that may hold a day
 
 function sayTime(hours: string, minutes: string, reading: Reading, end: number): string | undefined {
   if (Number(hours) > LAST_HOUR) return undefined;
@@ -52,6 +53,27 @@ function beforeOthers(reading: Reading): Found | undefined {
   return first === undefined ? undefined : { end, spoken: `${first} bis ${last}`, rule: 'time' };
 }
 
+const BEHIND_DAY =
+  /(?:(?<!\p{L})(?:Mo|Di|Mi|Do|Fr|Sa|So)|tags?|Mittwochs?|täglich|tägl\.|werktags|geöffnet|[zZ]eiten|(?<=(?:Mo|Di|Mi|Do|Fr|Sa|So|tag)[^.!?\n]{3,30}) und|(?<=(?:Mo|Di|Mi|Do|Fr|Sa|So|tag)[^.!?\n]{3,30}),)[.:,]{0,2} (?:von )?$/u;
+const OPEN =
+  /(\d{1,2})(?:\.([0-5]\d))?( ?[-–] ?| bis )(\d{1,2})\.([0-5]\d)(?![\p{L}\p{N}]|[,.:/]\d| ?[-–€$%°]| (?:Uhr|Euro|km|m|kg)(?!\p{L}))/uy;
+
+/** Mo–Fr 8.30–17.00, Sa 9–13.30 */
+function openingHours(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!BEHIND_DAY.test(text.slice(Math.max(0, at - LONGEST_DAY), at))) return undefined;
+  const [written, from = '', fromMinutes = '00', , to = '', toMinutes = ''] = reading.match(OPEN) ?? [];
+  if (written === undefined || Number(from) > LAST_HOUR) return undefined;
+  const end = at + written.length;
+  if (text[end] === '.' && Number(toMinutes) > 0 && Number(toMinutes) < 13) return undefined; // a day
+  const last = sayTime(to, toMinutes, reading, end);
+  const first =
+    fromMinutes === '00' ? cardinal(withoutZeros(from)) : sayTime(from, fromMinutes, reading, end);
+  return last === undefined
+    ? undefined
+    : { end, spoken: `${first ?? ''} bis ${last}`, rule: 'time', isCertain: true };
+}
+
 const MINUTES = /(\d{1,3}):([0-5]\d)(?:,(\d{1,3}))?(?: ?(?:Minuten|Min\.|min)(?!\p{L}))?(?![\d:])/uy;
 const HOURS = /(\d{1,3}):([0-5]\d) (?:Stunden|Std\.)(?!\p{L})/uy;
 
@@ -83,9 +105,11 @@ export function onClock(reading: Reading): Found | undefined {
 const LASTING = /(\d{1,3}(?:,\d{1,2})?)(?:[-–](\d{1,3}))? ?h(?:([0-5]\d))?(?![\p{L}\p{N}])/uy;
 const LONGEST_LEAD = 28; // units before hours that may say that they last
 const BEFORE_LASTING =
-  /(?:^|[\s(])(?:in|nach|seit|für|alle|dauert|dauerte|circa|ca\.|etwa|rund|über|hat|habe|hatte|haben|mindestens|mind\.|max\.|maximal|nur|noch|pro|je|innerhalb|binnen|braucht|brauchte|benötigt|vor|jeweils|insgesamt|\p{L}*(?:dauer|zeit|länge)(?: ist| beträgt)?:?) $/iu;
+  /(?:^|[\s(])(?:in|nach|seit|für|alle|dauert|dauerte|circa|ca\.|etwa|rund|über|hat|habe|hatte|haben|mindestens|mind\.|max\.|maximal|nur|noch|pro|je|innerhalb|binnen|braucht|brauchte|benötigt|vor|jeweils|insgesamt|\p{L}*(?:dauer|zeit|länge)(?: ist| beträgt)?:?) $|\s[=:÷/·×+−] $/iu;
+const BEFORE_CLOCK =
+  /(?:(?<!\p{L})(?:ab|um|bis|gegen|von|zwischen|vor|so|mo|di|mi|do|fr|sa|am|und|oder|ca\.|[a-z]{1,3}\.)|tags?|mittwoch|früh|abend|mittag|morgen|heute|check-?(?:in|out):?|öffnet|beginn:?|start:?|abfahrt:?|ankunft:?|abflug:?|ende:?|termin:?|\d|[.,;:–-]|^) ?$/iu;
 const BEHIND_LASTING =
-  /^ (?:lang|gearbeitet|geschlafen|gewartet|später|früher|täglich|am Tag|vor|Schlaf|Arbeit|Zeit|Fahrt|Pause)(?!\p{L})/u;
+  /^ =|^ (?:lang|gearbeitet|geschlafen|gewartet|später|früher|täglich|am Tag|vor|Schlaf|Arbeit|Zeit|Fahrt|Pause)(?!\p{L})/u;
 
 /** Nach 12 h, 8 h gearbeitet, dauert 1h10: hours that last, where "um 19 h" and "nach 19h30" are times. */
 export function hours(reading: Reading): Found | undefined {
@@ -96,7 +120,10 @@ export function hours(reading: Reading): Found | undefined {
   const end = at + written.length;
   const before = text.slice(Math.max(0, at - LONGEST_LEAD), at);
   if (minutes !== undefined && /(?:nach|vor|seit|für) $/i.test(before)) return undefined;
-  const lasts = BEFORE_LASTING.test(before) || BEHIND_LASTING.test(text.slice(end, end + 16));
+  const lasts =
+    BEFORE_LASTING.test(before) ||
+    (minutes === undefined && !/^(?:1[3-9]|2[0-3])$/.test(number) && !BEFORE_CLOCK.test(before)) ||
+    BEHIND_LASTING.test(text.slice(end, end + 16));
   const unit = WRITING.units['h'];
   if (!lasts || unit === undefined) return undefined;
   if (minutes !== undefined && to === undefined && /^\d+$/.test(number)) {
@@ -117,5 +144,6 @@ export const timeRules = {
   behindDigits: [
     [/[.]/, dotted],
     [/[.–-]/, beforeOthers],
+    [/[. –-]/, openingHours],
   ],
 } satisfies Rules;

@@ -91,7 +91,8 @@ const PLACE_AHEAD = /^ #?(?:\d|[A-Z]-?\d)/;
 const NAME_AHEAD = /^ \p{Lu}\p{Ll}/u;
 const NAME_BEHIND = /\p{Lu}[\p{L}'’-]+,? $/u;
 const PHONE_AHEAD = /^[:.]? ?[+(]?\d/;
-const DOSE_BEHIND = /\d ?(?:mg|mcg|g|mL|ml|units?|tablets?|tabs?|caps?|capsules?|puffs?|drops?)\.?\)? $/i;
+const DOSE_BEHIND =
+  /(?<!\p{L})O[UDS] $|\d ?(?:mg|mcg|g|mL|ml|units?|tablets?|tabs?|caps?|capsules?|puffs?|drops?|gtts?)\.?\)? $/iu;
 const TAKEN =
   /^ (?:\(|PO\b|po\b|by mouth|orally|daily|nightly|once|twice|three|every|q\d|b\.?i\.?d|t\.?i\.?d|\d+x|BID|TID|at bedtime)/;
 const CODE_AHEAD = /^ (?:[A-Z]{1,4}-?\d|[A-Z]-)/;
@@ -150,6 +151,7 @@ export const OWN: Readonly<Record<string, Saying>> = {
         ? 'Patient'
         : undefined,
   'v.': before(/^ \p{Lu}/u, 'versus'),
+  'incl.': (around) => (/^(?:[,;)]|$|\. \p{Lu}| in )/u.test(ahead(around, 4)) ? 'included' : 'including'),
   'est.': (around) =>
     ahead(around, 2) === ' #'
       ? 'estimate'
@@ -162,7 +164,9 @@ export const OWN: Readonly<Record<string, Saying>> = {
   'no.': (around) =>
     CODE_AHEAD.test(ahead(around, 24)) || NUMBER_SAID.test(ahead(around, 6)) ? 'number' : undefined,
   INR: (around) =>
-    /^ (?:check|test|level|range|goal|target|result|reading|was|is|of|between)/.test(ahead(around, 10))
+    /^ (?:\d\.\d(?!\d)|check|test|level|range|goal|target|result|reading|was|is|of|between)/.test(
+      ahead(around, 10),
+    )
       ? 'I N R'
       : 'Indian rupees',
   'b/w': after(/(?:^|[\s(])$/, 'between'),

@@ -362,6 +362,7 @@ export const age: Recogniser = (reading) => {
 const LITERS = /(\d{1,3})L(?![\p{L}\p{N}])/uy;
 const NO_LITERS =
   /\b(?:seat|gate|exit|runway|lane|platform|flat|unit|apt|apartment|room|row|route|door|suite)s?\.? $/i;
+const DISPLACEMENT = /(\d\.\d)L(?= (?:turbo|engine|V\d|I\d|diesel|hybrid|inline|four|six|Eco))/uy;
 const FAHRENHEIT = /(\d{1,3}) ?F(?![\p{L}\p{N}])/uy;
 const WARM = /\b(?:highs?|lows?|temps?|temperatures?|feels like|outside|oven)\b(?!.*\bseat\b)[^.!?]{0,24}$/i;
 
@@ -377,6 +378,9 @@ const lettered: Recogniser = (reading) => {
       rule: 'measure',
     };
   }
+  const engine = reading.match(DISPLACEMENT);
+  if (engine !== undefined)
+    return { end: at + engine[0].length, spoken: `${sayDecimal(engine[1] ?? '')} liter`, rule: 'measure' };
   const match = reading.match(LITERS);
   if (match === undefined || NO_LITERS.test(lead)) return undefined;
   const end = at + match[0].length;
@@ -464,7 +468,7 @@ export const amountRules = {
   behindDigitsAtEnd: [
     [/[°º.]/, /(?!)/, directed],
     [/[A-Z]/, /(?!)/, certain(placeLetter)],
-    [/[LF]/, /F/, certain(lettered)],
+    [/[LF.]/, /F/, certain(lettered)],
   ],
   atMark: [
     [/\//, onlyRupees],

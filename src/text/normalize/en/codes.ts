@@ -196,6 +196,16 @@ function numberSign(reading: Reading): Found | undefined {
   return { end: at + 1, spoken: 'number', rule: 'symbol' };
 }
 
+const EVERY = /q ?(\d{1,2})[-–](\d{1,2}) ?h(?:rs?)?(?![\p{L}\p{N}])/uy;
+
+/** Q4–6h */
+const everyHours: Recogniser = (reading) => {
+  const match = reading.match(EVERY);
+  if (match === undefined) return undefined;
+  const spoken = `every ${cardinal(match[1] ?? '')} to ${cardinal(match[2] ?? '')} hours`;
+  return { end: reading.at + match[0].length, spoken, rule: 'measure', isCertain: true };
+};
+
 const FITTED = /(\d{1,2}(?:\.5)?) ([A-Z]{1,3})(?![\p{L}\p{N}])/uy;
 
 /** Size 10.5 W: a width, no watts. */
@@ -401,7 +411,10 @@ export const codeRules = {
     [/[A-Z]/, models],
     [/[A-Z]/, letteredModel],
   ],
-  atSmall: [[/x/, extension]],
+  atSmall: [
+    [/x/, extension],
+    [/q/, everyHours],
+  ],
   atMark: [
     [/#/, poundKey],
     [/#/, certain(numberSign)],

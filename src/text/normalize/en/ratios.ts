@@ -43,7 +43,7 @@ const rating: Recogniser = (reading) => {
   const end = reading.at + written.length;
   if (!MOST.has(most) || Number(points) > Number(most) || /^0\d/.test(points)) return undefined;
   const behind = tail(reading, end);
-  if (/^ (?:of|cups?|tsp|tbsp|inch|mile)\b/.test(behind)) return undefined;
+  if (/^ ?(?:of|cups?|tsp|tbsp|inch|mile|[kMG]?Hz|psi|bar|mm|cm)\b/.test(behind)) return undefined;
   const rated =
     points.includes('.') ||
     (written === '10/10' && !/\b(?:on|due|by|until) $/i.test(lead(reading))) ||

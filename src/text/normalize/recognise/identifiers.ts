@@ -22,13 +22,18 @@ const MIXED_AT_LETTER = endingWord(
   String.raw`\p{Lu}${ALPHABETIC}{0,11}(?:-?\d{1,20}(?:-?\p{Lu}{1,4}(?!${ALPHABETIC}))?){1,4}(?![.,]\d)`,
 );
 const MIXED_AT_DIGIT = endingWord(String.raw`\d{1,4}-?(?:\p{Lu}{1,4}\d{0,4}){1,3}`);
+/** The number of a vehicle, or of a parcel in groups */
+const PARCEL = endingWord(
+  String.raw`(?=[A-Z\d]{0,16}\d)[A-HJ-NPR-Z\d]{17}|1Z ?[A-Z\d]{3} ?[A-Z\d]{3} ?\d{2} ?\d{4} ?\d{4}`,
+);
+const BANK = endingWord(String.raw`[A-Z]{6}[A-Z\d]{2}(?:[A-Z\d]{3})?`);
 const CODE = endingWord(
   String.raw`(?=[A-Z\d-]{0,40}\d)(?=[A-Z\d-]{0,40}[A-Z])[A-Z\d]{1,20}(?:-[A-Z\d]{1,20}){1,6}(?!\.\d)`,
 );
 /** U13-U17 */
 const LETTERED_RANGE = /^([A-Z]{1,2})(\d{1,2})-\1(\d{1,2})$/;
 /** The /45 of TX-200B/45 */
-const CODE_PART = endingWord(String.raw`\/[A-Z\d]{1,8}(?![/.]\d)`);
+const CODE_PART = endingWord(String.raw`\/[A-Z\d]{1,8}(?:-[A-Z\d]{1,8}){0,2}(?![/.]\d)`);
 const NAME_AND_VERSION = endingWord(String.raw`(\p{Lu}${ALPHABETIC}{0,11})-?(\d{1,3})\.(\d{1,2})(?![.,]\d)`);
 const SERIAL = endingWord(String.raw`(?=[A-Z]{0,2}\d)(?=[A-Z\d]{0,20}[A-Z])[A-Z\d]{6,40}`);
 const IBAN = endingWord(String.raw`[A-Z]{2}\d{2}(?: ?[A-Z\d]{4}){3,7}(?: ?[A-Z\d]{1,3})?`);
@@ -131,6 +136,7 @@ export class Identifiers {
     if (/^[vV]\. \d{1,2}$/.test(match[0]) && /^ ?[-–] ?\d/.test(reading.text.slice(end, end + 4)))
       return undefined;
     if (reading.match(OF_DAY) !== undefined) return undefined;
+    if (/^V(?:6|8|10|12)$/.test(match[0])) return undefined; // an engine
     const { version } = this.#language.symbols;
     const before = reading.around(reading.at).previousWord === version ? '' : version;
     return this.#versionOf(match[1] ?? '', reading.at + match[0].length, before);
@@ -182,8 +188,10 @@ export class Identifiers {
     const isNamed = NAMES_IBAN.test(reading.text.slice(Math.max(0, reading.at - 36), reading.at));
     const iban = reading.match(IBAN) ?? (isNamed ? reading.match(IBAN_PART) : undefined);
     if (iban !== undefined) return this.#serial(reading, iban[0]);
-    const serial = reading.match(SERIAL);
-    if (serial !== undefined && (serial[0].match(RUNS)?.length ?? 0) > 2)
+    const isBank = /^(?:bic|swift)$/.test(reading.around(reading.at).previousShort);
+    const serial =
+      reading.match(PARCEL) ?? (isBank ? reading.match(BANK) : undefined) ?? reading.match(SERIAL);
+    if (serial !== undefined && (isBank || (serial[0].match(RUNS)?.length ?? 0) > 2))
       return this.#serial(reading, serial[0]);
     const version = reading.match(NAME_AND_VERSION);
     if (version !== undefined) return this.#nameAndVersion(reading, version);

@@ -43,6 +43,7 @@ const NO_CENTS = /[.,][-–—]{1,2}(?! ?\d|\p{L})/uy;
 /** The rest of "1 à 2 h", "1 o 2 min". */
 const OR_MORE = / (?:[aàóou]|ou) \d{1,3} ?(?=\p{L})/uy;
 const SIGN = new CharacterSet('-−+±');
+const BEFORE_UNIT = /(?:^|[\s(])(?:[Ii]n|[Ee]n|[Ee]m|to) $/u;
 const MINUS = new CharacterSet('-−–');
 const DASH = new CharacterSet('-–—~～〜');
 const STROKE = new CharacterSet('/⁄');
@@ -162,16 +163,26 @@ export class Quantities {
 
   /** USD 5 · US$5 · CHF 20 */
   readonly atLetter: Row = {
-    knows: ({ isFresh, first }) => isFresh && this.#currencies.beginsWith(first),
-    recognise: (reading) => this.#currencyBefore(reading, reading.at),
+    knows: ({ isFresh, first, behind }) =>
+      isFresh && (this.#currencies.beginsWith(first) || /[/²³]/.test(behind)),
+    recognise: (reading) => this.#currencyBefore(reading, reading.at) ?? this.#unitAlone(reading),
   };
+
+  /** In km/h: a unit without its number, in languages that have two forms or three. */
+  #unitAlone(reading: Reading): TypedFound | undefined {
+    const { text, at } = reading;
+    const unit = BEFORE_UNIT.test(text.slice(Math.max(0, at - 5), at)) ? this.#units.at(text, at) : undefined;
+    if (unit === undefined || !/[/²³]/.test(unit.written) || unit.value.forms.length > 3) return undefined;
+    const { forms } = unit.value;
+    return composed(at + unit.written.length, 'measure', () => forms[2] ?? forms[1] ?? forms[0] ?? '');
+  }
 
   #signed(reading: Reading): Candidate | undefined {
     const { text, at } = reading;
     const mark = text[at] ?? '';
     const minus = MINUS.at(text, at);
     const symbols = this.#language.symbols;
-    const fraction = this.#fraction(reading, skipSpaces(text, at + 1));
+    const fraction = this.#fraction(reading, minus ? afterSign(text, at) : skipSpaces(text, at + 1));
     if (fraction !== undefined) {
       const sign = minus ? symbols.minus : mark === '+' ? symbols.plus : symbols.inMath[mark];
       return sign === undefined ? undefined : signed(sign, fraction);
@@ -255,6 +266,8 @@ export class Quantities {
     if (!isDigitAt(text, start) && text[start] !== '.') return undefined;
     const read = this.#quantityAt(text, start, negative || sign, literal.written);
     if (read === undefined) return undefined;
+    // The INR of blood
+    if (literal.written === 'INR' && /^\d[.,]\d$/.test(text.slice(start, read.end))) return undefined;
     const whole = read.end + (reading.match(NO_CENTS, read.end)?.[0].length ?? 0);
     const code = this.#codeBehind(text, whole, literal.written); // $5 CAD
     return this.#money(reading, { ...read, end: code?.end ?? whole }, (code ?? literal).value);

@@ -207,7 +207,7 @@ export class Symbols {
 const ALWAYS_MATH = /^[×÷≈≤≥≠±√∞∑∏∫π²³¬∧∨→−]/u;
 const OF_SETS = /^[∈∉⊂⊆∪∩∀∃⇒⇔]/u;
 const ATTACHED = /^\p{Sc}?\p{Nd}/u;
-const AMOUNT = /^\p{Sc}? ?\p{Nd}/u;
+const AMOUNT = /^\p{Sc}? ?\.?\p{Nd}/u;
 const LONGEST_CLAUSE = 60; // units before a relation
 const SHORTEST_NOUN = 3; // letters
 const RELATION = /^[<>≈≤≥~=]/u;
@@ -224,7 +224,8 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
   if (sign === ':' && (text[at - 1] === ' ') !== (text[end] === ' ')) return false; // subtract 5: 2x = 12
   const left = /[\p{N})\]%°²³\p{Sc}]/u.test(before) || (spaced && /\p{L}/u.test(before));
   const right =
-    /^(?:[-−+√(]?(?:[A-Z]{0,3}\p{Sc})? ?\p{N}|\(|\\[a-z])/u.test(after) || (spaced && /^\p{L}/u.test(after));
+    /^(?:[-−+√(]?(?:[A-Z]{0,3}\p{Sc})? ?\.?\p{N}|\(|\\[a-z])/u.test(after) ||
+    (spaced && /^\p{L}/u.test(after));
   if (sign === '-' || sign === '*' || sign === '/') {
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);
     const numbers = /\p{N}/u.test(before) && /^\p{N}/u.test(after);
@@ -232,6 +233,10 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     const deducted =
       sign === '-' && spaced && /\p{L}/u.test(before) && /^\p{N}/u.test(after) && / \+ /.test(near);
     if (deducted) return true; // + VAT - 19 % of tax
+    const letters =
+      /(?:^|[^\p{L}\p{N}])\p{L} $/u.test(text.slice(Math.max(0, at - 3), at)) &&
+      /^\p{L}(?![\p{L}\p{N}])/u.test(after);
+    if (sign === '/' && spaced && letters && near.includes('=')) return true; // v = s / t
     return numbers && (sign === '*' || (spaced && (sign === '/' || IN_A_FORMULA.test(near))));
   }
   if (sign === '+' && spaced && /\p{L}\.$/u.test(text.slice(Math.max(0, at - 3), at - 1)) && right)
@@ -246,10 +251,11 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     return true;
   if (OF_SETS.test(sign)) return true;
   if (ALWAYS_MATH.test(sign)) return left || right;
+  if (/[·⋅]/u.test(sign) && /^\p{L}/u.test(after) && /\p{L}/u.test(before)) return true; // U = R·I
   const continues = /[.)\]»”]/u.test(before) && /^[\p{L}\p{N}]/u.test(after); // €/Std. + Material
   if (sign === '+' && spaced && continues) return true;
   if (RELATION.test(sign) && right) {
-    if (isWordAt(text, at - 1)) return /^\d/.test(text[end] ?? '') && sign !== '~'; // p<0.05
+    if (isWordAt(text, at - 1)) return /^\.?\d/.test(text.slice(end, end + 2)) && sign !== '~'; // p<0.05
     return AMOUNT.test(after) || left;
   }
   return left && right;
