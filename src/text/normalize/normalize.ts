@@ -94,6 +94,7 @@ function recognisersOf(language: Language): Recognisers {
       spans.atDigit,
       numbers.groupedAtDigit,
       ...(own.atDigit ?? []),
+      numbers.minuteOfGame,
       keys.atDigit,
       arithmetic.atDigit,
       names.atDigit,

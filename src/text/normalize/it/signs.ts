@@ -1,7 +1,7 @@
 // Figures and signs that read as phrases: 3 x 4 m, 50%-60%, 90', 10x più veloce, H₂O.
 import { tablesOf } from '../../tables/language-tables.js';
 import { numeralOf } from '../numerals.js';
-import { type Found, NOWHERE, type Reading } from '../reading.js';
+import { certain, type Found, NOWHERE, type Reading } from '../reading.js';
 import {
   dayAndDay,
   hundredths,
@@ -72,16 +72,30 @@ const secondsAnd = hundredths(
 );
 const plus = plusBetween('più');
 const per = perWord(WRITING.per, 'ogni');
+const OF_GAME = /^(?:al|dal|del|nel|il|all['’]|dall['’])$/;
 /** Al 90' is "al novantesimo", 5' are five minutes. */
 const prime = primed((digits, around) => {
-  if (/^(?:al|dal|del|nel|il|all['’]|dall['’])$/.test(around.previousWord)) return ordinal(digits);
+  if (OF_GAME.test(around.previousWord)) return ordinal(digits);
   return SPEECH.duration([[digits, 'min']], around);
+});
+const TIME_ADDED = /(\d{1,3})['’′] ?\+ ?(\d{1,2})['’′]?(?![\p{L}\d"'’])/uy;
+/** Al 90'+4' */
+const timeAdded = certain((reading: Reading): Found | undefined => {
+  const match = reading.match(TIME_ADDED);
+  const [written = '', minute = '', added = ''] = match ?? [];
+  if (match === undefined || !OF_GAME.test(reading.around(reading.at).previousWord)) return undefined;
+  return {
+    end: reading.at + written.length,
+    spoken: `${ordinal(minute)} più ${cardinal(added)}`,
+    rule: 'ordinal',
+  };
 });
 /** In the order in which the language asks them. */
 export const signRules = {
   behindDigits: [[/["'’″”]/, secondsAnd]],
   behindDigitsLater: [[/h/, longDurations]],
   behindDigitsLast: [
+    [/['’′]/, timeAdded],
     [/['’′]/, prime],
     [/[x×]/, times],
   ],

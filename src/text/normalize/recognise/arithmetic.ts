@@ -31,6 +31,7 @@ const ION = new RegExp(
 const ELEMENT = /[A-Z][a-z]?|[₀-₉]+/g;
 const COEFFICIENT = /\d{1,4}(?:[.,]\d{1,3})?(?=[a-z](?![\p{L}\p{Nd}'’.])|π(?!\p{L}{3}|\p{Nd}))/uy;
 const GREEK_VARIABLE = /(\p{Script=Greek})([A-Za-z]{1,2}|)(?![\p{L}\p{Nd}'’])/uy;
+const MOLECULES = /\d{1,3}(?=(?:[A-Z][a-z]?){0,4}[A-Z][a-z]?[₀-₉])/y;
 const SUM_BEFORE = /[=+×÷(√] ?$|[\p{L}\p{N}²³)] [-−] $|[²³][-−]$/u;
 const SUM_BEHIND = /^(?:[²³]|\^\d| ?[=+×÷<>≤≥] ?[\p{L}\p{N}(]| [-−] \d)/u;
 const SMALLEST_DIVISOR = 1000; // smaller ones may be the parts of a fraction
@@ -53,7 +54,7 @@ function uncut(rows: readonly Row[]): readonly Row[] {
   }));
 }
 
-const PORTIONS = /(\d{1,3}) ?[x×](?= ["“„«*]{0,2}\p{Lu}[\p{Ll}’'])/uy;
+const PORTIONS = /(\d{1,3}) ?[x×](?= ["“„«*]{0,2}\p{Lu}(?:[\p{Lu}\p{Ll}’']|-\p{L}))/uy;
 const FORMULA = /[=+÷√^]/u;
 
 /** Knows numbers that are joined by the signs of a sum. */
@@ -79,6 +80,7 @@ export class Arithmetic {
     behind(/^(?:[.,]\d| ?[-−+×÷*/])/, (reading) => this.#sum(reading)),
     behind(/^(?:[.,]\d|[a-zπ])/, (reading) => this.#coefficient(reading), 4),
     behind(/^ ?[:：]/, (reading) => this.#scale(reading), 3),
+    behind(/^[A-Z]/, (reading) => this.#molecules(reading), 3),
   ]);
 
   readonly atLetter: readonly Row[] = [
@@ -338,6 +340,19 @@ export class Arithmetic {
     const number = this.#number(match[0]);
     const gap = /\p{Script=Hangul}$/u.test(number) ? ' ' : '';
     return { end, spoken: number + gap, rule: 'math', isCertain: true };
+  }
+
+  /** The 2 of 2H₂O */
+  #molecules(reading: Reading): Found | undefined {
+    const digits = reading.match(MOLECULES)?.[0];
+    if (digits === undefined) return undefined;
+    const gap = this.#language.unspaced === true ? '' : ' ';
+    return {
+      end: reading.at + digits.length,
+      spoken: this.#number(digits) + gap,
+      rule: 'math',
+      isCertain: true,
+    };
   }
 
   /** ΔT, 2πr */

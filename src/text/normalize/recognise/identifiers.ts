@@ -9,6 +9,8 @@ import { composed, type Found, NOWHERE, type Reading, type TypedFound } from '..
 import { cardinal } from '../say.js';
 
 const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)(?:\/\d{1,2}\b)?/y;
+/** Any address of a network: 192.168.1.x */
+const NETWORK = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.([xX*])(?![\p{Lu}\p{Ll}\p{N}])/uy;
 const VERSION = /\d{1,5}(?:\.\d{1,6}){2,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?(?![\d]|\.\d)/y;
 const MARKED_VERSION = endingWord(
   String.raw`(?:[vV](?:\. ?)?|[vV]er\.)(\d{1,5}(?:\.\d{1,6}){0,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?)(?!\.\d)`,
@@ -101,8 +103,14 @@ export class Identifiers {
       : (this.#bracketedCountry(reading) ?? this.#telephone(reading)),
   );
 
+  #any(sign: string): string {
+    const { speech, symbols } = this.#language;
+    return sign === '*' ? (symbols.inAddress['*'] ?? '') : speech.letters(sign.toUpperCase());
+  }
+
   #ip(reading: Reading): TypedFound | undefined {
-    const match = reading.match(IP);
+    const network = reading.match(NETWORK);
+    const match = network ?? reading.match(IP);
     const [written = '', ...parts] = match ?? [];
     if (isNear(reading, this.#language.writing.telephone.keywords)) return undefined;
     // 2.000.000.000 is a sum
@@ -111,7 +119,9 @@ export class Identifiers {
     const { speech, symbols } = this.#language;
     const dot = ` ${symbols.inAddress['.'] ?? ''} `;
     return composed(reading.at + written.length, 'ip-address', () => {
-      const address = parts.slice(0, 4).map((part) => speech.digits(part ?? ''));
+      const address = parts
+        .slice(0, 4)
+        .map((part = '') => (/\d/.test(part) ? speech.digits(part) : this.#any(part)));
       const port =
         parts[4] === undefined ? '' : ` ${symbols.inAddress[':'] ?? ''} ${speech.digits(parts[4])}`;
       const mask = /\/(\d+)$/.exec(written)?.[1];

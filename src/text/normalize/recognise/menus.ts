@@ -7,14 +7,16 @@ import { alternatives } from './dates.js';
 
 const LEAD = 60; // units before or behind the sign that may tell what it is
 const NAME_BEFORE = /(?:[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}+]|\p{Lo})(?: »|["”'’»」』)\]*_]{0,3})( ?)$/u;
-const NAME_BEHIND = /^( ?)(?:« |["“'‘«「『([*_]{0,3})(?:\p{Lu}\p{M}?[\p{L}\p{N}'’/&.+-]|\p{Lo})/u;
+const NAME_BEHIND =
+  /^( ?)(?:« |["“'‘«「『([*_]{0,3})(?:\p{Lu}\p{M}?(?:[\p{L}\p{N}'’/&.+-]| \p{Ll}{2})|\p{Lo})/u;
 /** Behind a word of a menu names may be in small letters: settings > billing. */
-const SMALL_BEHIND = /^( ?)(?:« |["'“‘«「『([*_]{0,3})(?:[\p{Lu}\p{Ll}]\p{M}?[\p{L}\p{N}'’/&.+-]|\p{Lo})/u;
+const SMALL_BEHIND =
+  /^( ?)(?:« |["'“‘«「『([*_]{0,3})(?:[\p{Lu}\p{Ll}]\p{M}?(?:[\p{L}\p{N}'’/&.+-]| \p{Ll}{2})|\p{Lo})/u;
 const OPEN_TAG = /[<‹][^>›\n]*$/u;
 const ARROWS = /→[^→.;!?\n]{1,40}→/u;
 const ROW_BEFORE = /→[^→.;:!?\n]{1,40}$/u;
 /** The last item of a row of arrows: WLAN → Kanal → 5 GHz. */
-const ITEM_BEHIND = /^( ?)[\p{L}\p{N}"“„«]/u;
+const ITEM_BEHIND = /^( ?)[\p{L}\p{N}"“„«「『[]/u;
 /** A state and what happens next: 11:00 → arrives at 14:00. */
 const AMOUNT_BEFORE = /[\d.)%] $/;
 const VERB_BEHIND = /^( )\p{Ll}{3}/u;

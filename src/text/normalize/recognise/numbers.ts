@@ -15,6 +15,7 @@ import {
   type Rule,
   type TypedFound,
 } from '../reading.js';
+import { cardinal } from '../say.js';
 import { isNear } from './identifiers.js';
 
 const GROUPS = new RegExp(String.raw`\d{1,8}(?:-\d{1,8}){2,8}(?!${WORD_UNIT}|-)`, 'uy');
@@ -26,6 +27,9 @@ const CARD = new RegExp(
 );
 const RATIO = /(\d{1,3}):(\d{1,3})(?![\d:]|\.\d)/y;
 const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\d-–/]|\.\d)/y;
+const MINUTE_OF_GAME = /(\d{1,3})(?:['’′]? ?\+ ?(\d{1,2})['’′]|['’′] ?\+ ?(\d{1,2})|['’′])(?![\p{L}\d"'’])/uy;
+/** In the minutes 12', 78': the word stands once. */
+const MINUTES_BEFORE = /(?:min|мину|分|분)\p{L}{0,6}\.?:? (?:[^.:;!?]{0,24}['’′],? ?\p{L}{0,3} ?)?$/iu;
 const YEARS = /(1\d{3}|20\d\d)([-–/])(\d\d|\d{4})(?![\d/.-]\d|\d)/y;
 const STOP = new CharacterSet('.:');
 const GROUPING = new CharacterSet('.,-–/:');
@@ -74,6 +78,25 @@ export class Numbers {
       rule: 'ordinal',
     };
   }
+
+  /** 78', 90'+4': the time added is said behind the minute of a game. */
+  readonly minuteOfGame = behind(
+    /^(?:['’′]| ?\+)/,
+    (reading) => {
+      const match = reading.match(MINUTE_OF_GAME);
+      if (match === undefined) return undefined;
+      const [written, minute = '', added = match[3]] = match;
+      const { speech, symbols } = this.#language;
+      const end = reading.at + written.length;
+      const isNamed = MINUTES_BEFORE.test(reading.text.slice(Math.max(0, reading.at - 48), reading.at));
+      if (added === undefined && !isNamed) return undefined;
+      const spoken = [minute, ...(added === undefined ? [] : [added])].map((digits) =>
+        cardinal(digits, speech),
+      );
+      return { end, spoken: spoken.join(` ${symbols.plus} `), rule: 'ordinal', isCertain: true };
+    },
+    3,
+  );
 
   readonly atDigit = behind(/^/, (reading) => {
     const { text, at, runEnd } = reading;

@@ -197,6 +197,9 @@ export class Symbols {
 
   #inText(reading: Reading): Found | undefined {
     const { text, at } = reading;
+    // O₂↑: the gas that escapes
+    if (/[↑↓]/.test(text[at] ?? '') && SUBSCRIPTS.at(text, at - 1))
+      return { end: at + 1, spoken: '', rule: 'symbol' };
     const name = this.#language.symbols.inText[text[at] ?? ''];
     if (name === undefined) return undefined;
     const end = text.startsWith('&&', at) ? at + 2 : at + 1;
