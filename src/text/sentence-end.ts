@@ -332,7 +332,7 @@ function judgeFullStop(before: string, following: Following): Judgement {
   const { word, forms } = following;
   const last = lastWord(before, forms);
   const key = last.toLowerCase();
-  const digit = NUMBERS.at(word, 0);
+  const digit = NUMBERS.at(word, 0) || (word === '' && /^[-−–~≈±]\p{N}/u.test(following.tail)); // min. -2
   const capital = isCapitalAt(word, 0);
   if (capital && UNIT_END.at(before, before.length - 1) && UNIT_BEHIND_NUMBER.test(before.slice(-5)))
     return 'end'; // à 9 h. Soyez là; not "M. Dupont", no initial

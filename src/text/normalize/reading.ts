@@ -268,9 +268,14 @@ function secondBefore(text: string, start: number): string {
 
 const PLAIN_WORD = /(?<![\d\p{L}] ?)\p{L}{3,24}:? $/u;
 
-/** A sign stands behind a word that it compares with nothing: "free up ≥ 10 GB", but not "5 km ≈ 3 miles". */
+const NO_VALUE = /(?:(?<![\d²³°%\p{Sc}] ?)\p{L}{3,24}:? |[(,;:] ?)$/u;
+
+/**
+ * A sign stands behind a word that it compares with nothing: "free up ≥ 10 GB", "it takes ≈ 5 min", but not
+ * "5 km ≈ 3 miles".
+ */
 export function isBehindWord(text: string, at: number): boolean {
-  return PLAIN_WORD.test(text.slice(Math.max(0, at - 28), at));
+  return (text[at] === '≈' ? NO_VALUE : PLAIN_WORD).test(text.slice(Math.max(0, at - 28), at));
 }
 
 export function wordAfter(text: string, from: number): string {

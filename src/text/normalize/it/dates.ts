@@ -98,7 +98,7 @@ const SHORT_WEEKDAY = new RegExp(DAY_NAME, 'iuy');
 const TO_DAY = new RegExp(`^ al?(?:la)? ${DAY_NAME}`, 'iu');
 const FROM_DAY = new RegExp(`(?<!\\p{L})dal?(?:la)? ${DAY_NAME} al?(?:la)? $`, 'iu');
 const BESIDE_DAY = new RegExp(`(?<!\\p{L})(?:${DAY_NAME}|${WEEKDAYS.join('|')})(?: e |/)$`, 'iu');
-const SLASHED_DAY = new RegExp(`^\\.?/${DAY_NAME}`, 'iu');
+const SLASHED_DAY = new RegExp(`^\\.?(?:/| e )${DAY_NAME}`, 'iu');
 const LOOK_AHEAD = 20; // units
 const WEEKS = /(\d{1,2}) sett\.?(?= (?:di|e|al|per|dopo|fa|prima|consecutive)\b)/uy;
 

@@ -53,12 +53,13 @@ const ERROR_VALUE = /#(?:([A-Z])\/([A-Z])(?![A-Za-z\d])|([A-Z]{3,6})([!?]))/uy;
 const ZERO_GROUPS = /0\d{2}(?:\.\d{3}){1,4}(?![\d\p{L}]|[.,]\d|-\d)/uy;
 const MASKED = /[*•]{3,8}(?:[. -](?:\d{2,6}|[*•]{2,8})){1,6}(?![\d*•])/y;
 const LONGEST_CUE_GAP = 4; // letters of a word that may stand between "dial" and its number
-const RELEASE = /(\d{1,3})\.(\d{1,3})(?![\p{L}\p{N}]|[.,]\d)/uy;
+const RELEASE = /(\d{1,5})\.(\d{1,5})(?![\p{L}\p{N}]|[.,]\d)/uy;
 const LETTERED = /\d{1,3}(?= [A-ZА-Я](?![\p{L}\p{N}'’]|\.\p{L}))/uy;
 const PLACE_CODE = /(\d{1,2})-(\d{3})(?![\p{L}\d]|[-.,:/]\d)/uy; // room 105 on the third floor
 const DASHED_ID = /#( ?)(\d{1,8}(?:-\d{1,8}){1,4})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
 const HOUSE = /\d ?\p{Lu}?(?: \p{Ll}{2,5})? ?$/u; // Calle 45 # 23-67
 const YEAR_NUMBER = /(?:((?:19|20)\d\d)\/(\d{5,8})|(\d\d)\/(0\d{3,7}|\d{5,8}))(?![\p{L}\d]|[-.,:/]\d)/uy;
+const FILE_AND_PART = /(\d{6,9})\/(\d{1,3})(?![\p{L}\d]|[-.,:/]\d| ?[=€$£%])/uy;
 const ID_SIGN = /#( ?)(\d{5,20})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
 const CARRIER = /([A-Z])(\d) (\d{2,4})(?![\p{L}\p{N}]|[.,:]\d)/uy;
 const DOTTED_CODE = /\d{2,6}(?:\.\d{2,6}){1,4}-\d{1,2}(?![\p{L}\p{N}]|[-.,/]\d)/uy;
@@ -129,7 +130,7 @@ export class Codes {
     behind(
       /^\/\d/,
       certain((reading) => this.#yearNumber(reading)),
-      4,
+      9,
     ),
     behind(
       /^\.\d/,
@@ -143,7 +144,7 @@ export class Codes {
     behind(
       /^\.\d/,
       certain((reading) => this.#version(reading)),
-      3,
+      5,
     ),
     behind(
       /^(?: [A-ZА-Я]|-\d)/,
@@ -360,14 +361,20 @@ export class Codes {
     return groups.at(-1)?.length === 4 && groups.length === 3 ? undefined : groupsOf(reading, written);
   }
 
-  /** Protocol 2025/00341: a year and the number of a document in it. */
+  /** Protocol 2025/00341: a year and the number of a document in it. Policy 4587221/03: a number and its part. */
   #yearNumber(reading: Reading): Found | undefined {
+    const { speech, symbols } = this.#language;
+    const stroke = symbols.inAddress['/'];
+    const parts = reading.match(FILE_AND_PART);
+    if (parts !== undefined && stroke !== undefined) {
+      const [written, file = '', part = ''] = parts;
+      const spoken = `${speech.digits(file)} ${stroke} ${speech.digits(part)}`;
+      return { end: reading.at + written.length, spoken, rule: 'identifier' };
+    }
     const match = reading.match(YEAR_NUMBER);
-    const stroke = this.#language.symbols.inAddress['/'];
     if (match === undefined || stroke === undefined) return undefined;
     const [written, longYear, longNumber, shortYear = '', shortNumber = ''] = match;
     const [year, number] = [longYear ?? shortYear, longNumber ?? shortNumber];
-    const { speech } = this.#language;
     const spoken = `${cardinal(year, speech)} ${stroke} ${speech.digits(number)}`;
     return { end: reading.at + written.length, spoken, rule: 'identifier' };
   }

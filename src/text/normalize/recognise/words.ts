@@ -64,7 +64,9 @@ export class Words {
     const before = this.#beforeNumber.at(text, at);
     if (before !== undefined) {
       const end = at + before.written.length;
-      if (isDigitAt(text, skipSpaces(text, end))) return { end, spoken: before.value, rule: 'abbreviation' };
+      const next = skipSpaces(text, end);
+      if (isDigitAt(text, next) || (next > end && /^[-−]\d/.test(text.slice(next, next + 2))))
+        return { end, spoken: before.value, rule: 'abbreviation' };
     }
     return this.#abbreviation(reading);
   }

@@ -46,6 +46,20 @@ function dimensions(reading: Reading): Found | undefined {
   return { end, spoken: [...first, said].join(by), rule: 'measure' };
 }
 
+const AREAS =
+  /(\d{1,4}(?:,\d{1,2})?)\/(\d{1,4}(?:,\d{1,2})?)\/(\d{1,3}(?:,\d{1,2})?) ?(м²|м2|кв\. ?м)(?!\p{L})\.?/uy;
+
+/** 54,3/31/9 м²: the areas of the flat, of its rooms and of its kitchen. */
+function areas(reading: Reading): Found | undefined {
+  const match = isInside(reading) ? undefined : reading.match(AREAS);
+  const unit = WRITING.units['м²'];
+  if (match === undefined || unit === undefined) return undefined;
+  const [written, whole = '', rooms = '', kitchen = ''] = match;
+  const [first, second] = [whole, rooms].map((area) => decimal(numeral(area), 'nominative'));
+  const last = withNoun({ number: numeral(kitchen) }, unit, 'nominative');
+  return { end: reading.at + written.length, spoken: `${first}, ${second}, ${last}`, rule: 'measure' };
+}
+
 function numeral(written: string): ReturnType<typeof numeralOf> {
   const [whole = '', decimals = ''] = written.split(',');
   return { ...numeralOf(whole), decimals };
@@ -186,6 +200,7 @@ export const countRules = {
     [stars, 1, 1, /\*/, /^\*/],
   ],
   behindDigitsLater: [
+    [areas, 1, 4, /[,/]/, /^(?:,\d{1,2})?\/\d/],
     [dimensions, 1, 5, /[,xхXХ×*]/, /^(?:,\d{1,3})? ?[xхXХ×*]/],
     [minuteOfGame, 1, 3, /-/, /^-й мин/],
   ],

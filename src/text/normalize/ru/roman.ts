@@ -187,7 +187,8 @@ function behindNoun(reading: Reading, end: number, value: number): Found | undef
   ).toLowerCase();
   if (word === 'крови') return { end, spoken: ordinal(String(value), 'nominative', 'f'), rule: 'roman' };
   const gender = genderOf(word);
-  // Терминал D.
+  // Терминал D, полис серии ХХХ.
+  if (/^сери/.test(word) && value === 30) return undefined;
   if (gender === undefined || /^[CDLMСМ]$/.test(reading.text.slice(reading.at, end))) return undefined;
   const known = ORDERED.has(word) || OTHERS.has(word);
   const [, shown = 'nominative'] = known

@@ -231,9 +231,12 @@ const OWN: Readonly<Record<string, Saying>> = {
   'ст.': either(
     behind(/\d[/,]\d $/, 'стакана'),
     named('f статья статьи статей', 'number'),
+    countedNoun('m стакан стакана стаканов'),
     named('f станция станции станций', 'name'),
     before(/^ \p{Ll}/u, 'старший'),
   ),
+  'упр.': named('n упражнение упражнения упражнений', 'number'),
+  'ком.': named('f комната комнаты комнат', 'number'),
   'тел.': phone,
   'Тел.': (around) => upper(phone(around)),
   'л.': countedNoun('m год года лет'),
