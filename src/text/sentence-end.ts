@@ -368,7 +368,8 @@ function judgeFullStop(before: string, following: Following): Judgement {
     return isAlone ? onlyBeforeStarter(before, last, following) : verdict;
   }
   if (last === 'I' && /\p{Ll}\s+I$/u.test(before) && !INITIAL_I.test(before.slice(-WORD_LIMIT))) return 'end'; // "So do I. Then": not an initial
-  if (/^[А-ЯЁ]/u.test(word) && endsCountedInRussian(before, following)) return 'end';
+  const isNoAside = /^[А-ЯЁ]/u.test(word) && !following.opening.includes('(');
+  if (isNoAside && COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT))) return 'end';
   if ((following.isShort && !forms.beforeNumber.has(key)) || isAbbreviation(last, forms))
     return onlyBeforeStarter(before, last, following);
   if (forms.behindNumber.has(key) && COUNTED.test(before.slice(-WORD_LIMIT)))
@@ -381,13 +382,13 @@ function beginsItem(word: string, key: string): boolean {
   return isCapitalAt(word, 0) || HANGUL.test(word) || (key.length > 1 && isLower(word));
 }
 
-function endsCountedInRussian(before: string, { opening }: Following): boolean {
-  return !opening.includes('(') && COUNTED_IN_RUSSIAN.test(before.slice(-WORD_LIMIT));
-}
-
+const DOTTED_DATE = /\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u;
 /** The word before the stop ends with a digit; undefined where it is no ordinal and no part of a date. */
 function judgeDigits(before: string, last: string, following: Following): Judgement | undefined {
   if (/^\p{N}{4}$/u.test(last) && NUMBERS.at(following.word, 0)) return judgePart(following, /^\p{N}{1,2}$/u);
+  const behindDate = DOTTED_DATE.test(before.slice(-WORD_LIMIT)) ? following.word + following.tail : '';
+  if (HANGUL.test(behindDate) || /^\p{N}{1,2}:\p{N}{2}/u.test(behindDate)) return 'none';
+  if (/^\p{N}{1,2}(?::\p{N}?)?$/u.test(behindDate)) return 'wait';
   if (/^\p{N}{1,2}$/u.test(last) || DAYS.test(before.slice(-WORD_LIMIT)))
     return judgeNumber(before, following);
   return LARGE_ORDINAL.test(last) ? judgeLargeNumber(before, following) : undefined;
@@ -434,8 +435,6 @@ function judgeLowerCase(before: string, last: string, { word, wordEnds, forms }:
 /** "1. First" at the beginning of a line, "am 3. Oktober", or "in the top 10. John". */
 function judgeNumber(before: string, following: Following): Judgement {
   if (endsWithListNumber(before) || isLaterItem(before)) return 'none';
-  if (HANGUL.test(following.word) && /\p{N}{4}\. ?\p{N}{1,2}\. ?\p{N}{1,2}$/u.test(before.slice(-WORD_LIMIT)))
-    return 'none';
   if (/^\p{N}/u.test(following.word)) return judgeSpacedDate(before, following);
   const lead = LEAD.exec(before.slice(-WORD_LIMIT))?.[1] ?? '';
   const { beforeOrdinal, afterOrdinal } = following.forms;

@@ -155,13 +155,15 @@ function rangeMark(reading: Reading): Found | undefined {
   const after = text.slice(end, end + 3);
   const open = wave !== undefined && (TERM.test(after) || /^[のでにが]/.test(after));
   const isRange = FROM.test(before) && (TO.test(after) || open);
+  const ordered =
+    wave !== undefined && /第[\d一二三四五六七八九十]{1,3}$/.test(before) && after.startsWith('第');
   const counted =
     wave !== undefined && /\d[\p{Script=Han}\p{Script=Katakana}]{0,3}$/u.test(before) && /^\d/.test(after);
   const between =
     wave !== undefined &&
     /[\p{Script=Han}\p{Script=Katakana}A-Za-z]$/u.test(before) &&
     /^[\p{Script=Han}\p{Script=Katakana}A-Za-z]/u.test(after);
-  if (isRange || between || counted) return { end, spoken: 'から', rule: 'range' };
+  if (isRange || ordered || between || counted) return { end, spoken: 'から', rule: 'range' };
   return wave !== undefined && TERM.test(after)
     ? { end: at + 1, spoken: '', rule: 'punctuation' }
     : undefined;

@@ -155,7 +155,7 @@ export function isScore(reading: Reading, end: number): boolean {
 const MARK = /( ?)[-–—~～〜∼]\1/y;
 const WAVE = /( ?)[~～〜∼]\1/y;
 const FROM =
-  /(?:\d\/\d{1,2}|\d ?(?:[년월일시분초세살원백천만억조명개층호권회차점도%‰℃°쪽위]|달러|개월|시간|주년|[kc]?m|k?g|[KMGT]B)|\d:\d\d|[(（][월화수목금토일][)）]|[월화수목금토일]요일|(?:^|[^가-힣])[월화수목금토일])$/;
+  /(?:\d\/\d{1,2}|초과|이상|이하|미만|\d ?(?:[년월일시분초세살원백천만억조명개층호권회차점도%‰℃°쪽위]|달러|개월|시간|주년|[kc]?m|k?g|[KMGT]B)|\d:\d\d|[(（][월화수목금토일][)）]|[월화수목금토일]요일|(?:^|[^가-힣])[월화수목금토일])$/;
 const TO =
   /^(?:[\d$€£₩]|[AaPp][Mm]|-\d|[월화수목금토일](?:요일|(?![가-힣]))|오전|오후|다음|익일|정오|자정|밤|현재)/;
 const TERM = /^(?:[.!?,\s)]|$)/;
@@ -240,6 +240,38 @@ function quarter(reading: Reading): Found | undefined {
   return match && { end: reading.at + 3, spoken: `${cardinal(match[1] ?? '')}사`, rule: 'date' };
 }
 
+const DOTTED_DAY =
+  /(\d{1,2})\. ?(\d{1,2})\.(?= ?(?:[~～〜∼–-] ?\d|[(（][월화수목금토일]|부터|까지|기준|현재|[월화수목금토일]요일|\d{1,2}(?::\d\d|시)|오전|오후|에 |자 ))/y;
+
+/** 5.1.~6.2., 6.3.(화) */
+function dottedDay(reading: Reading): Found | undefined {
+  const match = reading.match(DOTTED_DAY);
+  const [written = '', month = '', day = ''] = match ?? [];
+  const inYear = Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= LAST_DAY;
+  if (
+    match === undefined ||
+    !inYear ||
+    /[\d.]$/.test(reading.text.slice(Math.max(0, reading.at - 1), reading.at))
+  )
+    return undefined;
+  const end = reading.at + written.length;
+  const date = { month: Number(month), day: withoutZeros(day), style: 'name' } as const;
+  const spoken = SPEECH.date(date, reading.around(end));
+  if (spoken === undefined) return undefined;
+  return lastDate(reading, end, spoken) ?? { end, spoken, rule: 'date' };
+}
+
+const FLOORS = /(\d{1,2})\/(\d{1,3})층/y;
+
+/** 15/23층: the floor, of so many. */
+function floorOfMany(reading: Reading): Found | undefined {
+  const match = reading.match(FLOORS);
+  const [written = '', floor = '', floors = ''] = match ?? [];
+  if (match === undefined || Number(floor) > Number(floors)) return undefined;
+  const spoken = `${cardinal(withoutZeros(floors))}층 중 ${cardinal(withoutZeros(floor))}층`;
+  return { end: reading.at + written.length, spoken, rule: 'address' };
+}
+
 const PAIR = /(\d{1,4})\/(\d{1,4})(?![\d/]|\.\d)( ?mmHg)?/y;
 
 /** 혈압 120/80, 월세 1000/50. */
@@ -298,6 +330,8 @@ function officialDate(reading: Reading): Found | undefined {
 export const dateRules = {
   behindDigits: [
     [/\./, shortDate],
+    [/\./, certain(dottedDay)],
+    [/\//, certain(floorOfMany)],
     [/\//, certain(quarter)],
     [/\//, pair],
     [/\//, certain(monthDay)],

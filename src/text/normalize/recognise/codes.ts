@@ -53,6 +53,7 @@ const ERROR_VALUE = /#(?:([A-Z])\/([A-Z])(?![A-Za-z\d])|([A-Z]{3,6})([!?]))/uy;
 const ZERO_GROUPS = /0\d{2}(?:\.\d{3}){1,4}(?![\d\p{L}]|[.,]\d|-\d)/uy;
 const MASKED = /[*•]{3,8}(?:[. -](?:\d{2,6}|[*•]{2,8})){1,6}(?![\d*•])/y;
 const LONGEST_CUE_GAP = 4; // letters of a word that may stand between "dial" and its number
+const STARRED = /(\d{4,6})\*(0\d)(?![\p{L}\d*]|[.,]\d)/uy; // Cerfa 12100*02
 const RELEASE = /(\d{1,5})\.(\d{1,5})(?![\p{L}\p{N}]|[.,]\d)/uy;
 const LETTERED = /\d{1,3}(?= [A-ZА-Я](?![\p{L}\p{N}'’]|\.\p{L}))/uy;
 const PLACE_CODE = /(\d{1,2})-(\d{3})(?![\p{L}\d]|[-.,:/]\d)/uy; // room 105 on the third floor
@@ -145,6 +146,11 @@ export class Codes {
       /^\.\d/,
       certain((reading) => this.#version(reading)),
       5,
+    ),
+    behind(
+      /^\*0/,
+      certain((reading) => this.#starred(reading)),
+      6,
     ),
     behind(
       /^(?: [A-ZА-Я]|-\d)/,
@@ -361,7 +367,7 @@ export class Codes {
     return groups.at(-1)?.length === 4 && groups.length === 3 ? undefined : groupsOf(reading, written);
   }
 
-  /** Protocol 2025/00341: a year and the number of a document in it. Policy 4587221/03: a number and its part. */
+  /** Protocol 2025/00341: a year and the number of a document in it. Policy 4587221/03: number and part. */
   #yearNumber(reading: Reading): Found | undefined {
     const { speech, symbols } = this.#language;
     const stroke = symbols.inAddress['/'];
@@ -448,6 +454,17 @@ export class Codes {
     const numeral = numeralOf(withoutZeros(written));
     const token = { type: 'number', numeral, around: NOWHERE } as const;
     return { end: reading.at + written.length, token, rule: 'cardinal' };
+  }
+
+  #starred(reading: Reading): TypedFound | undefined {
+    const [written, form = '', edition = ''] = reading.match(STARRED) ?? [];
+    const { speech, symbols } = this.#language;
+    if (written === undefined) return undefined;
+    return composed(
+      reading.at + written.length,
+      'identifier',
+      () => `${cardinal(form, speech)} ${symbols.keys.star} ${speech.digits(edition)}`,
+    );
   }
 
   #telephone(reading: Reading, pattern: RegExp): TypedFound | undefined {

@@ -10,7 +10,7 @@ import { cardinal } from '../say.js';
 
 const IP = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})(?::(\d{1,5}))?(?![\d.]\d|\d)(?:\/\d{1,2}\b)?/y;
 /** Any address of a network: 192.168.1.x */
-const NETWORK = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.([xX*])(?![\p{Lu}\p{Ll}\p{N}])/uy;
+const ANY_ADDRESS = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.([xX*])(?![\p{Lu}\p{Ll}\p{N}])/uy;
 const VERSION = /\d{1,5}(?:\.\d{1,6}){2,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?(?![\d]|\.\d)/y;
 const MARKED_VERSION = endingWord(
   String.raw`(?:[vV](?:\. ?)?|[vV]er\.)(\d{1,5}(?:\.\d{1,6}){0,4}(?:-?(?:alpha|beta|rc)\.?\d{0,3})?)(?!\.\d)`,
@@ -109,7 +109,7 @@ export class Identifiers {
   }
 
   #ip(reading: Reading): TypedFound | undefined {
-    const network = reading.match(NETWORK);
+    const network = reading.match(ANY_ADDRESS);
     const match = network ?? reading.match(IP);
     const [written = '', ...parts] = match ?? [];
     if (isNear(reading, this.#language.writing.telephone.keywords)) return undefined;
@@ -121,7 +121,7 @@ export class Identifiers {
     return composed(reading.at + written.length, 'ip-address', () => {
       const address = parts
         .slice(0, 4)
-        .map((part = '') => (/\d/.test(part) ? speech.digits(part) : this.#any(part)));
+        .map((part) => (/\d/.test(part) ? speech.digits(part) : this.#any(part)));
       const port =
         parts[4] === undefined ? '' : ` ${symbols.inAddress[':'] ?? ''} ${speech.digits(parts[4])}`;
       const mask = /\/(\d+)$/.exec(written)?.[1];
@@ -235,7 +235,9 @@ export class Identifiers {
   #isMagnitude(reading: Reading, written: string): boolean {
     if (/^\d+[A-Z]{3}$/.test(written))
       return this.#language.writing.currencies[written.slice(-3)] !== undefined;
-    const unit = /^\d+([A-Z]{2}|[VW])$/.exec(written)?.[1]; // 16GB, 220V
+    // E = 490J, 16GB, 220V
+    const isResult = /[=≈] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at));
+    const unit = (isResult ? /^\d+([A-Z]{1,2})$/ : /^\d+([A-Z]{2}|[VW])$/).exec(written)?.[1];
     if (unit !== undefined && this.#language.writing.units[unit] !== undefined) return true;
     if (!/^\d{2,}\p{L}$/u.test(written)) return false;
     if (this.#language.writing.magnitudes[written.slice(-1)] === undefined) return false;

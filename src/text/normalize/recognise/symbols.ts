@@ -227,7 +227,7 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
   if (sign === ':' && (text[at - 1] === ' ') !== (text[end] === ' ')) return false; // subtract 5: 2x = 12
   const left = /[\p{N})\]%°²³\p{Sc}]/u.test(before) || (spaced && /\p{L}/u.test(before));
   const right =
-    /^(?:[-−+√(]?(?:[A-Z]{0,3}\p{Sc})? ?\.?\p{N}|\(|\\[a-z])/u.test(after) ||
+    /^(?:√ ?\(|[-−+√(]?(?:[A-Z]{0,3}\p{Sc})? ?\.?\p{N}|\(|\\[a-z])/u.test(after) ||
     (spaced && /^\p{L}/u.test(after));
   if (sign === '-' || sign === '*' || sign === '/') {
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);

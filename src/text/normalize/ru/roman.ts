@@ -188,7 +188,7 @@ function behindNoun(reading: Reading, end: number, value: number): Found | undef
   if (word === 'крови') return { end, spoken: ordinal(String(value), 'nominative', 'f'), rule: 'roman' };
   const gender = genderOf(word);
   // Терминал D, полис серии ХХХ.
-  if (/^сери/.test(word) && value === 30) return undefined;
+  if (word.startsWith('сери') && value === 30) return undefined;
   if (gender === undefined || /^[CDLMСМ]$/.test(reading.text.slice(reading.at, end))) return undefined;
   const known = ORDERED.has(word) || OTHERS.has(word);
   const [, shown = 'nominative'] = known

@@ -95,6 +95,16 @@ function primed(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'duration' };
 }
 
+const MINUTE_OF_GAME = /\d{1,3}(?=['′’](?![\d"″”'’]))/y;
+
+/** 第67': the minute of a match. */
+function minuteOfGame(reading: Reading): Found | undefined {
+  const digits = reading.text[reading.at - 1] === '第' ? reading.match(MINUTE_OF_GAME)?.[0] : undefined;
+  if (digits === undefined) return undefined;
+  const spoken = `${cardinal(withoutZeros(digits))}分钟`;
+  return { end: reading.at + digits.length + 1, spoken, rule: 'duration' };
+}
+
 const BEHIND_UNIT = /\d(?:米|块|塊|秒)$/;
 const SHORT_PART = /\d{2}(?![\d.:/年月日点點时時]|[°%℃])/y;
 
@@ -113,5 +123,6 @@ export const timeRules = {
   behindDigits: [
     [/[:aApP]/, clock],
     [/['′’]/, primed],
+    [/['′’]/, minuteOfGame],
   ],
 } satisfies Rules;
