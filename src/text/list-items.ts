@@ -98,9 +98,13 @@ const LONGEST_LIST = 200; // units of items on one line
 const MOST_ITEMS = 10;
 const LATER_ITEM = /^\s*(\p{N}{1,2})[.)]\s.*[^.\s]\s(\p{N}{1,2})$/su;
 
+/** Table: 1. One (68), 2. Two (61) */
+const ITEM_BEHIND_COMMA = /(?:^|[:,;(]\s)(\p{N}{1,2})\.\s.{1,100}[^\p{N}\s][,;]\s(\p{N}{1,2})$/su;
+
 /** 1. One 3. Three: an item of a list on one line, though not the next one. */
 export function isLaterItem(text: string): boolean {
-  const [, first = '', last = ''] = LATER_ITEM.exec(text.slice(0, LONGEST_LIST)) ?? [];
+  const begins = text.slice(0, LONGEST_LIST);
+  const [, first = '', last = ''] = LATER_ITEM.exec(begins) ?? ITEM_BEHIND_COMMA.exec(begins) ?? [];
   return Number(last) > Number(first) && Number(last) < Number(first) + MOST_ITEMS;
 }
 

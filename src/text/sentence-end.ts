@@ -90,6 +90,7 @@ export function judgeStop(window: StopWindow): StopVerdict {
   if (dash > 0 && run === '.' && DATE.test(window.before.slice(-WORD_LIMIT))) return 'none';
   const opening = isPlainAt(rest, 1) ? rest.slice(0, 1) : (OPENING.exec(rest)?.[0] ?? '');
   const next = rest.slice(opening.length);
+  if (opening.endsWith('+') && WHITE.at(next, 0)) return 'none'; // $20/mo. + tax
   if (next === '') return complete || PARAGRAPH.test(opening) ? run.length : 'wait';
   if (isFullWidth(run)) return judgeTitle(window, run, rest) ?? run.length;
   if (run === '.' && next.startsWith('|') && CELL.test(window.before.slice(-WORD_LIMIT))) return 'none';
@@ -326,7 +327,7 @@ const NUMBER_SIGN = /(?:str|[n№][r°º]|№)$/u;
 const INITIAL_I = /(?<!(?:King|Queen|Pope|Emperor|Empress|Tsar|Prince)\s)(?<!\p{L})\p{Lu}\p{Ll}+\s+I$/u;
 /** At 5 a.m. Mr. Smith left: the time alone is no sentence. */
 const TIME_ALONE =
-  /^[\s"“*_-]*(?:At|By|Around|About|Until|Before|After|Since|From|A las?|Hasta las?|Desde las?)\s+[\p{N}:.]{1,5}\s?[ap]\.\s?m$/iu;
+  /^[\s"“*_-]*(?:At|By|Around|About|Until|Before|After|Since|From|A las?|Hasta las?|Desde las?)\s+[\p{N}:.]{1,5}\s?[ap]\.\s?m$|(?:^|\s)(?:the|your|our|next|last)\s\p{N}{1,2}(?::\p{N}\p{N})?\s?[ap]\.\s?m$/iu;
 
 function judgeFullStop(before: string, following: Following): Judgement {
   const { word, forms } = following;
@@ -409,9 +410,9 @@ const PERIOD = /(?:\/|\p{N}\s?)(?:mo|yr|wk|hr|tbsp|tsp|oz|lbs?|pkg|qt|gal|ft)$/i
 const SHORT_UNIT = /\p{N}\s?\p{Ll}{1,3}$/u; // 62 in. (L + W + H)
 
 /** "inc. VAT" in small letters is no company, $275/mo. HOA fee goes on. */
-function judgeIncluding({ word, wordEnds }: Following): Judgement {
-  if (!wordEnds && word.length < 2) return 'wait';
-  return /^\p{Lu}{2}/u.test(word) ? 'none' : 'end';
+function judgeIncluding({ word, wordEnds, tail, complete }: Following): Judgement {
+  if ((!wordEnds || (tail === '' && !complete)) && word.length < 2) return 'wait';
+  return /^\p{Lu}{2}/u.test(word) || (word.length === 1 && tail.startsWith('&')) ? 'none' : 'end';
 }
 
 /** Short forms of square and cubic measures: 54 кв. м. */

@@ -60,7 +60,7 @@ const EACH = /^\d{1,3} ?(?:min|mn|h|s|sec)(?!\p{L})/u; // 1 train/10 min
 const FEW = /(?:^|[^\d/.,:])\d{1,3}$|\d[^.;:,/\n]{0,16} \p{Ll}{3,}$/u; // 3/day, 2 l of water/day
 const PACE = /(?:^|[^\d:.,])\d{1,2}(?::[0-5]\d|['’′] ?[0-5]?\d(?:''|’’|["”″])?)$/; // 5'20''/km, 4:45/km
 const PRICED = /(?:\d ?[€$£]|[€$£] ?\d[\d.,]{0,12})$/; // 54 €/30 days
-const SPAN_BEHIND = /^\d{1,4} \p{Ll}{3,12}(?!\p{L})/u;
+const SPAN_BEHIND = /^\d{1,4} \p{L}\p{Ll}{2,11}(?!\p{L})/u;
 const LONGEST_COUNTED = 24; // units
 
 /** 10 000 pas/jour, €/kWh: behind a word that is counted the slash has a word. */
@@ -72,7 +72,7 @@ export function perWord(per: Readonly<Record<string, string>>, every?: string): 
     const literal = table.at(text, at + 1);
     if (each !== undefined && PRICED.test(before) && SPAN_BEHIND.test(text.slice(at + 1, at + 20)))
       return { end: at + 1, spoken: each, rule: 'measure', isCertain: true };
-    const isPace = literal?.written === 'km' && PACE.test(before);
+    const isPace = /^(?:km|mi)$/.test(literal?.written ?? '') && PACE.test(before);
     if (!isPace && !COUNTED.test(before) && !((literal?.written.length ?? 0) > 2 && FEW.test(before)))
       return undefined;
     if (literal === undefined && every !== undefined && EACH.test(text.slice(at + 1, at + 10)))
@@ -82,7 +82,9 @@ export function perWord(per: Readonly<Record<string, string>>, every?: string): 
       (literal.written.length < 2 && /(?<!\p{L}{2})\p{L}$/u.test(text.slice(Math.max(0, at - 3), at)))
     )
       return undefined;
-    return { end: at + 1 + literal.written.length, spoken: literal.value, rule: 'measure' };
+    const end = at + 1 + literal.written.length;
+    const stop = literal.written.length < 4 && /^\.(?:[,;)]| \p{Ll})/u.test(text.slice(end, end + 3)) ? 1 : 0;
+    return { end: end + stop, spoken: literal.value, rule: 'measure' };
   };
 }
 
@@ -331,7 +333,10 @@ export const betweenAmounts: Recogniser = (reading) => {
   const isBelow = /\d$/.test(before) && /^[-−–]\d{1,2} ?°/.test(behind); // 3/-2 °C
   const isBand =
     /\d[.,]\d$/.test(before) &&
-    /^\d{1,3}(?:[.,]\d)? ?(?:[kMG]?Hz|bar|mm|cm|m|kg|l|V|psi)(?!\p{L})/u.test(behind);
+    /^\d{1,3}(?:[.,]\d)? ?(?:[kMG]?Hz|[KMGT]i?B|bar|mm|cm|m|kg|l|V|psi)(?!\p{L})/u.test(behind);
+  const isQuarter = /(?<![\p{L}\p{N}])[QHT][1-4]$/u.test(before) && /^(?:20)?\d\d(?!\d)/.test(behind);
+  const isPort = /\d$/.test(before) && /^(?:TCP|UDP|tcp|udp)(?!\p{L})/u.test(behind);
+  if (isQuarter || isPort) return { end: at + 1, spoken: ' ', rule: 'symbol', isCertain: true };
   if (isPriced || isNamed || isOther || isBelow || isBand)
     return { end: at + 1, spoken: ', ', rule: 'symbol' };
   const isCounted = /\d\p{Lo}{1,3}$/u.test(before); // 6か月/10,000km

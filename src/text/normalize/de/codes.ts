@@ -80,6 +80,17 @@ export function fileNumber(reading: Reading): Found | undefined {
   return { end: at + written.length, spoken: spoken.trim(), rule: 'digits' };
 }
 
+const STATUS = /[1-5]\d\d(?![\p{L}\p{N}]|[.,:/-]\d)/uy;
+
+/** HTTP 401 bzw. 403 */
+function secondStatus(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const isSecond = /HTTP \d{3},? (?:bzw\.|oder|und|u\.) $/.test(text.slice(Math.max(0, at - 16), at));
+  const written = isSecond ? reading.match(STATUS)?.[0] : undefined;
+  if (written === undefined) return undefined;
+  return { end: at + 3, spoken: SPEECH.digits(written), rule: 'digits' };
+}
+
 const SECTION =
   /(\d{1,4}(?:\.\d{1,3}){1,4})(?![\p{L}\p{N}]|[.,]\d| ?(?:€|%|Uhr|EUR|CHF|Euro|Grad|Prozent|°))/uy;
 const NUMBERED =
@@ -159,6 +170,7 @@ export function sentenceOfLaw(reading: Reading): Found | undefined {
 export const codeRules = {
   atDigit: [
     { knows: ({ isFresh, digits }) => isFresh && digits === 3, recognise: certain(emergency) },
+    { knows: ({ isFresh, digits }) => isFresh && digits === 3, recognise: certain(secondStatus) },
     { knows: ({ isFresh, digits }) => isFresh && digits > 1, recognise: coded },
   ],
 } satisfies Rules;

@@ -1,7 +1,7 @@
 // Numbers that are part of a German word: 3fach, 10%ig, 16-jährig, 68er, 1-Zimmer-Wohnung.
 import { isDigitAt } from '../characters.js';
 import { digitsEnd, numeralOf, withoutZeros } from '../numerals.js';
-import type { Found, Reading } from '../reading.js';
+import { certain, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import { upper } from './grammar.js';
 import { cardinal, decade, decimal } from './numbers.js';
@@ -83,10 +83,16 @@ function groupName(digits: string): string {
   return tens ?? `${digits === '1' ? 'eins' : cardinal(digits)}er`;
 }
 
-/** 1- bis 2-mal, a 1-Zimmer-Wohnung, a 200-g-Packung. */
+/** 1- bis 2-mal, a 1-Zimmer-Wohnung. */
 function hanging(reading: Reading): Found | undefined {
   if (reading.text[numberEnd(reading)] !== '-') return undefined;
   if (reading.match(HANGING) !== undefined) return { end: reading.at + 1, spoken: 'ein', rule: 'cardinal' };
+  return undefined;
+}
+
+/** A 200-g-Packung, a 1-TB-SSD. */
+function withUnit(reading: Reading): Found | undefined {
+  if (reading.text[numberEnd(reading)] !== '-') return undefined;
   const match = reading.match(UNIT);
   const [written = '', number = '', unit = ''] = match ?? [];
   const { forms, gender } = WRITING.units[unit] ?? { forms: [] };
@@ -103,5 +109,6 @@ export const compoundRules = {
     [/[-–.,%]/, percent],
     [/e/, group],
     [/[-.,]/, hanging],
+    [/[-.,]/, certain(withUnit)],
   ],
 } satisfies Rules;

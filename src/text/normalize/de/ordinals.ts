@@ -3,7 +3,7 @@
 import { tablesOf } from '../../tables/language-tables.js';
 import { type Around, type Found, type Reading, wordAfter, wordBefore } from '../reading.js';
 import { romanValue } from '../recognise/words.js';
-import { asksForOrdinal, genderOf, isPlural, ordinalEnding, upper } from './grammar.js';
+import { asksForOrdinal, genderOf, isKnown, isPlural, ordinalEnding, upper } from './grammar.js';
 import { ordinalStem } from './numbers.js';
 
 const MONTH = '(?:Jan|Feb|Mär|Mrz|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Jän)\\p{L}{0,6}\\.?';
@@ -71,7 +71,7 @@ export function ordinalWord(digits: string, ending: string): string {
 }
 
 const PLACED =
-  /^(?:FC|Sinfonie|Symphonie|Sonate|Klavierkonzert|Violinkonzert|Streichquartett|Konzert|Amtszeit|Album|Roman|Spielfilm|Todestag|Jahrestag|Hochzeitstag|Saison|Titel|Bundesliga|Liga|Weltkrieg|Klasse|Stock|Stockwerk|Etage|OG|UG|Obergescho|Untergescho|Platz|Rang|Quartal|Kapitel|Auflage|Runde|Mannschaft|Tag|Advent|Semester|Geburtstag|Jahrhundert|Jh|Halbzeit|Halbjahr|Spieltag|Akt|Satz|Preis|Hälfte|Schritt|Versuch|Senat|Kammer|Bezirk|Lesung|Wahlgang|Etappe|Mahnung|Rate|Impfung|Dosis|Generation|Lebensjahr|Woche|Staffel|Folge|Ausgabe|Minute|Lauf|Gang|Vorsitzende|Reihe|Durchgang|Teil|Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)/;
+  /^(?:FC|Sinfonie|Symphonie|Sonate|Klavierkonzert|Violinkonzert|Streichquartett|Konzert|Amtszeit|Album|Roman|Spielfilm|Todestag|Jahrestag|Hochzeitstag|Saison|Titel|Bundesliga|Liga|Weltkrieg|Klasse|Kl(?!\p{L})|Std(?!\p{L})|Stock|Stockwerk|Etage|OG|UG|Obergescho|Untergescho|Platz|Rang|Quartal|Kapitel|Auflage|Runde|Mannschaft|Tag|Advent|Semester|Geburtstag|Jahrhundert|Jh|Halbzeit|Halbjahr|Spieltag|Akt|Satz|Preis|Hälfte|Schritt|Versuch|Senat|Kammer|Bezirk|Lesung|Wahlgang|Etappe|Mahnung|Rate|Impfung|Dosis|Generation|Lebensjahr|Woche|Staffel|Folge|Ausgabe|Minute|Lauf|Gang|Vorsitzende|Reihe|Durchgang|Teil|Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember)/u;
 const PREPOSITION = /^(?:ab|bis|seit|in|von|nach|vor|für|mit|zu|bei|aus|auf|unter|als|per)$/;
 /** Er wurde 3. */
 const BECAME = /^(?:wurde|wird|werde|wurden)$/;
@@ -79,6 +79,12 @@ const RANKED = /^ von \d/; // 86. von 1.204
 /** Behind these a number is a name: Platz 1. */
 const NUMBERED =
   /^(?:platz|rang|tag|kapitel|klasse|gleis|zimmer|stufe|teil|abschnitt|woche|seite|punkt|runde|etage|phase|band|akt|szene|linie|level|nummer|nr|schritt|frage|version|jahr|taste)$/;
+
+/** Steuer: 1. Hund 120 €, 2. Hund 180 € */
+function isPriced({ text, start, end }: Around, next: string): boolean {
+  const isListed = /[:,;(] $/.test(text.slice(Math.max(0, start - 2), start));
+  return isListed && isKnown(next) && /^ \p{L}+ \d/u.test(text.slice(end, end + next.length + 3));
+}
 
 /** Before a noun, or behind an article or "am": dritte, dritten, dritter, drittes. */
 export function ordinal(digits: string, around: Around, mark: string): string | undefined {
@@ -99,7 +105,12 @@ export function ordinal(digits: string, around: Around, mark: string): string | 
       ? ordinalWord(digits, ordinalEnding(governor.word, undefined))
       : undefined;
   // "Wir sind 3. Danach ..." ends with a number; what asks for an ordinal is an article, or the noun.
-  if (!asks && !PLACED.test(next) && !(digits.length < 3 && PREPOSITION.test(governor.word)))
+  if (
+    !asks &&
+    !PLACED.test(next) &&
+    !isPriced(around, next) &&
+    !(digits.length < 3 && PREPOSITION.test(governor.word))
+  )
     return undefined;
   if (NUMBERED.test(around.previousWord)) return undefined;
   return ordinalWord(digits, endingBefore(next, governor.word, around, rowEnd));

@@ -188,6 +188,15 @@ function directed(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken, rule: 'measure' };
 }
 
+const GRADE = /-(?=[,;.)](?!\d)|$)/y;
+
+/** Mathe 2- */
+function lessThanGrade(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  const isGrade = /\p{L}:? [1-6]$/u.test(text.slice(Math.max(0, at - 4), at));
+  return isGrade && reading.match(GRADE) ? { end: at + 1, spoken: ' minus', rule: 'symbol' } : undefined;
+}
+
 const STOPPAGE = /(\d{2,3})\. ?\+ ?(\d{1,2})\.?(?= (?:Spielm|M)inute)/uy;
 
 /** 1–5 ⭐; stars that are a picture are not spoken. */
@@ -239,5 +248,6 @@ export const ownRules = {
     [/\+/, ticker],
     [/\*/, born],
     [/[-–]/, extension],
+    [/-/, lessThanGrade],
   ],
 } satisfies Rules;

@@ -109,7 +109,7 @@ const BEFORE_LASTING =
 const BEFORE_CLOCK =
   /(?:(?<!\p{L})(?:ab|um|bis|gegen|von|zwischen|vor|so|mo|di|mi|do|fr|sa|am|und|oder|ca\.|[a-z]{1,3}\.)|tags?|mittwoch|früh|abend|mittag|morgen|heute|check-?(?:in|out):?|öffnet|beginn:?|start:?|abfahrt:?|ankunft:?|abflug:?|ende:?|termin:?|\d|[.,;:–-]|^) ?$/iu;
 const BEHIND_LASTING =
-  /^ =|^ (?:lang|gearbeitet|geschlafen|gewartet|später|früher|täglich|am Tag|vor|Schlaf|Arbeit|Zeit|Fahrt|Pause)(?!\p{L})/u;
+  /^ =|^ (?:lang|gearbeitet|geschlafen|gewartet|später|früher|täglich|am Tag|vor|Schlaf|Arbeit|Zeit|Fahrt|Pause|Verspätung|Aufenthalt|Abstand|Ruhe|Laufzeit|Akku)(?!\p{L})/u;
 
 /** Nach 12 h, 8 h gearbeitet, dauert 1h10: hours that last, where "um 19 h" and "nach 19h30" are times. */
 export function hours(reading: Reading): Found | undefined {

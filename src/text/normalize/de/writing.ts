@@ -92,8 +92,15 @@ const OWN: Readonly<Record<string, Saying>> = {
     /\d\. $/.test(text.slice(Math.max(0, start - 3), start)) ? 'Minute' : 'Minuten',
   'Std.': ({ text, start }) =>
     /\d\. $/.test(text.slice(Math.max(0, start - 3), start)) ? 'Stunde' : 'Stunden',
-  'Kl.': ({ text, end }) =>
-    /^ [A-H](?![\p{L}\p{N}.])/u.test(text.slice(end, end + 4)) ? 'Klasse' : undefined,
+  'Kl.': ({ text, start, end }) =>
+    /\d\. $/.test(text.slice(Math.max(0, start - 3), start)) ||
+    /^ [A-H](?![\p{L}\p{N}.])/u.test(text.slice(end, end + 4))
+      ? 'Klasse'
+      : undefined,
+  Ø: ({ text, start, end }) =>
+    /^ ?\d/.test(text.slice(end, end + 2)) || /\d ?[cm]?m $/.test(text.slice(Math.max(0, start - 6), start))
+      ? 'Durchmesser'
+      : undefined,
   'Jh.': ofCentury,
   'Jhd.': ofCentury,
   'Jhdt.': ofCentury,

@@ -177,10 +177,10 @@ export const OWN: Readonly<Record<string, Saying>> = {
   'min.': (around) => (/\bper $/.test(behind(around, 5)) ? 'minute' : 'minimum'),
   'pop.': before(/^ \d/, 'population'),
   'nr.': before(/^ \p{Lu}/u, 'near'),
-  'ea.': after(/\d ?$/, 'each'),
-  ea: after(/\d ?$/, 'each'),
+  'ea.': after(/[\d¢] ?$| cal $/, 'each'),
+  ea: after(/[\d¢] ?$| cal $/, 'each'),
   'c.': (around) =>
-    /(?:(?:^|\D)1|(?<!\d )\d\/\d|(?<!\d ?)[¼½¾⅓⅔]) $/.test(behind(around, 6))
+    /(?:(?:^|\D)1|\bper|(?<!\d )\d\/\d|(?<!\d ?)[¼½¾⅓⅔]) $/.test(behind(around, 6))
       ? 'cup'
       : /[\d¼½¾⅓⅔] $/.test(behind(around, 2))
         ? 'cups'

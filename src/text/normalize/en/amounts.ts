@@ -48,7 +48,7 @@ const commaBehind: Recogniser = (reading) => {
 };
 
 const PER_PERIOD =
-  /(\d{1,4})\/(day|week|wk|month|mo|year|yr|hour|hr|night|minute|min|second|person|user|employee)(?![\p{L}\p{N}])/uy;
+  /(\d{1,4}(?:\.\d{1,2})?)\/(day|week|wk|month|mo|year|yr|hour|hr|night|minute|min|second|person|user|employee)(?![\p{L}\p{N}])/uy;
 const PERIODS: Readonly<Record<string, string>> = {
   wk: 'week',
   mo: 'month',
@@ -62,7 +62,7 @@ const perPeriod: Recogniser = (reading) => {
   const match = reading.match(PER_PERIOD);
   if (match === undefined) return undefined;
   const [written, digits = '', period = ''] = match;
-  const spoken = `${cardinal(withoutZeros(digits))} per ${PERIODS[period] ?? period}`;
+  const spoken = `${sayDecimal(digits)} per ${PERIODS[period] ?? period}`;
   return { end: reading.at + written.length, spoken, rule: 'measure' };
 };
 
@@ -170,8 +170,8 @@ const inches: Recogniser = (reading) => {
     return undefined;
   const end = at + written.length;
   const noun =
-    /^ (?!of\b|tall\b|long\b|wide\b|deep\b|high\b|thick\b|x\b|by\b|in\b|and\b|or\b|to\b)[\p{L}]/u.test(
-      text.slice(end, end + 8),
+    /^ (?!of\b|tall\b|long\b|wide\b|deep\b|high\b|thick\b|x\b|by\b|in\b|and\b|or\b|to\b|[WHDL](?!\p{L})|\p{Ll}+ly\b)[\p{L}]/u.test(
+      text.slice(end, end + 20),
     );
   const word = number === '1' || (noun && from === undefined) ? 'inch' : 'inches';
   const range = from === undefined ? '' : `${sayDecimal(from)} to `;
@@ -445,7 +445,7 @@ const race: Recogniser = (reading) => {
 /** In the order in which the language asks them. */
 export const amountRules = {
   behindDigits: [
-    [/\//, /(?!)/, perPeriod],
+    [/[/.]/, /(?!)/, perPeriod],
     [/V/, /(?!)/, voltsAndAmps],
   ],
   behindDigitsLater: [

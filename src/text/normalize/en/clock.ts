@@ -206,6 +206,25 @@ function countdown(reading: Reading, lead: string): Found | undefined {
   return { end: reading.at + match[0].length, spoken, rule: 'duration' };
 }
 
+const RAN = /(\d{2}):([0-5]\d)(?![\d:]| ?[apAP]\.?[mM])/y;
+const BEFORE_RAN =
+  /\b(?:ran|run|finish(?:ed|es)?|swam|biked|cycled|race|5K|10K|15K|PB|PR)\b[^.!?;]{0,24}(?: in|:| of| time) $/;
+
+/** She ran the 10K in 48:30. */
+const ran: Recogniser = (reading) => {
+  const { text, at } = reading;
+  const match = BEFORE_RAN.test(text.slice(Math.max(0, at - 36), at)) ? reading.match(RAN) : undefined;
+  if (match === undefined) return undefined;
+  const spoken = SPEECH.duration(
+    [
+      [withoutZeros(match[1] ?? ''), 'min'],
+      [withoutZeros(match[2] ?? ''), 's'],
+    ],
+    NOWHERE,
+  );
+  return { end: at + match[0].length, spoken, rule: 'duration', isCertain: true };
+};
+
 const LAP = /(\d{1,2}):([0-5]\d)\.(\d{1,3})(?![\p{L}\d])/uy;
 
 /** A lap of 1:23.456 */
@@ -279,6 +298,7 @@ export const clockRules = {
     [/[ap:]/, /(?!)/, shortHalves],
     [/[ap:]/, /(?!)/, certain(shortHalf)],
     [/:/, /(?!)/, lap],
+    [/:/, /(?!)/, ran],
     [/:/, /(?!)/, lasting],
     [/s/, /(?!)/, seconds],
     [/h/, /(?!)/, hoursAndMinutes],

@@ -17,6 +17,8 @@ function httpStatus(reading: Reading): Found | undefined {
   if (!reading.isFresh || reading.runEnd - reading.at !== 3) return undefined;
   const around = reading.around(reading.runEnd);
   const before = around.previousShort;
+  if (/HTTP \d{3},? (?:or|and|vs\.|&) $/.test(reading.text.slice(Math.max(0, reading.at - 16), reading.at)))
+    return numberedPlace(reading, pairs, STATUS);
   if (!BEFORE_STATUS.has(before) || (before === 'code' && around.secondPreviousWord !== 'status'))
     return undefined;
   return numberedPlace(reading, pairs, STATUS);
@@ -34,7 +36,11 @@ function place(reading: Reading): Found | undefined {
   const before = reading.around(runEnd).previousShort;
   const form = /^ (?:forms?|plans?)\b/.test(text.slice(runEnd, runEnd + 7)); // a 1099 form
   if (STANDARDS.has(before)) return numberedPlace(reading, ofStandard);
-  if (form || BEFORE_PLACE.has(before)) return numberedPlace(reading, pairs);
+  const lead = text.slice(Math.max(0, at - LONGEST_LEAD), at);
+  const taxed =
+    /^10(?:40|65|98|99)$/.test(text.slice(at, runEnd)) &&
+    /\b(?:Sch|[fF]il|tax|IRS|return|[fF]orm)/.test(lead);
+  if (form || taxed || BEFORE_PLACE.has(before)) return numberedPlace(reading, pairs);
   const course =
     text.slice(at, runEnd) === '101' &&
     COURSE.test(text.slice(Math.max(0, at - 24), at)) &&
@@ -103,7 +109,7 @@ const screen: Recogniser = (reading) => {
   };
 };
 
-const SUBSECTION = /(\d{1,4})((?:\([a-z\d]{1,2}\)){1,4})(?![\p{L}\p{N}(])/uy;
+const SUBSECTION = /(\d{1,4}[A-Z]?)((?:\([a-z\d]{1,2}\)){1,4})(?![\p{L}\p{N}(])/uy;
 const PLANS = /(401|403|457|529)([kb])(?![\p{L}\p{N}])/uy;
 
 /** A 401(k), section 501(c)(3), Rule 12(b)(6). */
@@ -119,8 +125,10 @@ const subsection: Recogniser = (reading) => {
   const parts = Array.from(marks.matchAll(/[a-z]+|\d+/g), ([part]) =>
     /\d/.test(part) ? cardinal(withoutZeros(part)) : Array.from(part.toUpperCase()).join(' '),
   );
-  const first = /^\(\d/.test(marks) && number.length > 2 ? cardinal(number) : pairs(withoutZeros(number));
-  return { end: reading.at + written.length, spoken: [first, ...parts].join(' '), rule: 'identifier' };
+  const [digits, letter = ''] = [number.replace(/\D/, ''), /[A-Z]/.exec(number)?.[0]];
+  const first = /^\(\d/.test(marks) && digits.length > 2 ? cardinal(digits) : pairs(withoutZeros(digits));
+  const spoken = [first, letter, ...parts].filter((part) => part !== '').join(' ');
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
 };
 
 const NUMBERED =
@@ -394,7 +402,7 @@ export const codeRules = {
     [/[-–]/, /[-–]/, places],
     [/(?!)/, /[CSKTPJ]/, numberOfBook],
     [/\./, /[A-Z]/, certain(size)],
-    [/[(kb]/, /(?!)/, subsection],
+    [/[(kbA-Z]/, /(?!)/, subsection],
   ],
   behindDigitsLater: [
     [/\./, /(?!)/, staged],

@@ -20,7 +20,7 @@ const ROW_OF_DATES = /\b\d{1,2}\/\d{1,2}(?:,| (?:and|or|&),?|, (?:and|or)) $/;
 const DIVIDED = /\b(?:divid|multipl|increas|reduc|decreas|scal|grew|rose|fell)/i;
 const LAST_PART = 12; // denominator of a fraction that something may change by
 const WEEK_OF =
-  /\b(?:week of|check-?(?:in|out)|as of|effective|deadline|date|from|between|since|posted|by|is|to|and)[: ]{1,2}$/i;
+  /\b(?:w(?:ee)?k\.? of|check-?(?:in|out)|as of|effective|deadline|date|from|between|since|posted|by|is|to|and)[: ]{1,2}$/i;
 /** Parts that nothing is divided into; 3/17 is a day. */
 const NO_PARTS = new Set([13, 14, 15, 17, 18, 19, 21, 22, 23, 26, 27, 28, 29, 30, 31]);
 
@@ -55,6 +55,7 @@ const shortDate =
     const asked =
       BEFORE_DATE.has(reading.around(reading.at).previousShort) ||
       BEFORE_WEEKDAY.test(lead) ||
+      /^,? (?:at|@) \d/.test(reading.text.slice(end, end + 8)) ||
       isDateBehind(lead, day) ||
       (ROW_OF_DATES.test(lead) && !/^ of\b/.test(reading.text.slice(end, end + 4)));
     const isWeekOf = WEEK_OF.test(lead);

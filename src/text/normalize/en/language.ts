@@ -101,6 +101,8 @@ const ENDS: readonly (readonly [before: RegExp, behind: RegExp])[] = [
   ],
   [/(?:\d|[ap]\.?m\.?|noon|[Oo]pen) ?$/, /^ ?(?:noon|midnight|close|closing|late|sunset|dusk)(?!\p{L})/iu],
   [/(?:\d ?[ap]\.?m\.?|noon|midnight) ?$/i, new RegExp(`^ ?(?:${DAY}|${MONTH})[., ]`, 'u')],
+  [/(?:^|[^\d.])\d{1,2} ?$/, /^ ?\d{1,2}(?: [1-9]\/[2-9](?!\d)|[½¼¾⅓⅔])/],
+  [/(?:[½¼¾⅓⅔]|\d [1-9]\/[2-9]) ?$/, /^ ?\d{1,2}(?![\d:/.])/],
   [/(?:^|\s)(?:Pre-?)?K$/, /^\d{1,2}(?![\p{L}\p{N}])/u],
   [/\d['’]\d{1,2}["”″]? ?$/, /^ ?\d['’]\d/],
 ];
@@ -112,6 +114,13 @@ function through({ text, at }: Reading): Found | undefined {
   if (!isEven || !ENDS.some(([left, right]) => left.test(before) && right.test(behind))) return undefined;
   const isParted = text[at + 1] === ' ';
   return { end: isParted ? at + 2 : at + 1, spoken: isParted ? 'to ' : ' to ', rule: 'range' };
+}
+
+/** Math B- */
+function lessThanGrade({ text, at }: Reading): Found | undefined {
+  const isGrade = /(?:\p{L}:? |\()[A-DF]$/u.test(text.slice(Math.max(0, at - 4), at));
+  if (!isGrade || !/^-(?:[,;)]|\.(?!\d)|$)/.test(text.slice(at, at + 3))) return undefined;
+  return { end: at + 1, spoken: ' minus', rule: 'symbol' };
 }
 
 const AVERAGE = /\.(\d{3})(?![\d%]|\.\d)/y;
@@ -156,6 +165,7 @@ const AT_MARK: readonly Asked[] = [
   byMark([
     [/\./, battingAverage],
     [/[-–]/, through],
+    [/-/, lessThanGrade],
     [/[★⭐☆]/, star],
     [/\(/, party],
     [/\//, perWord(WRITING.per, 'every')],

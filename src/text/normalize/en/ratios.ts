@@ -5,7 +5,7 @@ import { numeralOf } from '../numerals.js';
 import type { Rules } from '../shared-forms.js';
 import type { DigitRule } from './digit-rules.js';
 
-const PAIR = /(\d{1,3}(?:\.\d{1,2})?)\/(\d{1,3})(?![\d/]|\.\d)/y;
+const PAIR = /(\d{1,3}(?:\.\d{1,2})?)\/(\d{1,3})(?:\.0(?!\d))?(?![\d/]|\.\d)/y;
 const LONGEST_LEAD = 48; // units before the numbers that may say what they are
 
 const RATED =

@@ -34,6 +34,7 @@ const RESOLUTION = /^ \d{1,2}[KD] \p{Ll}{2}/u;
 
 /** A $5 bill, the 10 km run: before a noun the unit is in the singular. */
 export function isAttribute({ previousWord, nextWord, text, end }: Around): boolean {
+  if (/^(?:fee|rebate|deposit|surcharge|deductible)$/.test(nextWord) && text[end] === ' ') return true;
   if (!ARTICLES.has(previousWord)) return false;
   if (RESOLUTION.test(text.slice(end, end + 7))) return true;
   if (!/^(?:\p{Ll}|\p{Lu}{2,5}$)/u.test(nextWord) || NO_NOUN.has(nextWord)) return false;

@@ -239,6 +239,8 @@ export class Identifiers {
     const isResult = /[=≈] ?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at));
     const unit = (isResult ? /^\d+([A-Z]{1,2})$/ : /^\d+([A-Z]{2}|[VW])$/).exec(written)?.[1];
     if (unit !== undefined && this.#language.writing.units[unit] !== undefined) return true;
+    const near = reading.text.slice(Math.max(0, reading.at - 4), reading.at);
+    if (/^\d+A$/.test(written) && /\d ?V[,/] ?$/.test(near)) return true; // 240V, 40A
     if (!/^\d{2,}\p{L}$/u.test(written)) return false;
     if (this.#language.writing.magnitudes[written.slice(-1)] === undefined) return false;
     return /^\p{Ll}/u.test(reading.around(reading.at + written.length).nextWord);
@@ -366,7 +368,7 @@ const HEXADECIMAL = new CharacterSet('0123456789abcdefABCDEF');
 const HEX_RUNS = /\p{L}+|(?<!\/)\d+|:|\/\d+/gu;
 const PREFIX_LENGTH = /\/(?:12[0-8]|1[01]\d|[1-9]?\d)(?![\p{L}\p{N}/]|[.,]\d)/uy;
 const NETWORK =
-  /(?:IP(?:v[46])?(?!\p{L})|CIDR|[pP]r[äeé]fi|[sS]ub-?[nr]e[td]|\d[.:]\d{1,3}(?:\/|\.\d{1,3}\/|::\/)\d)[^\n]{0,60}$|(?:^|\s)(?:an?|une?|ein\p{L}{0,2}|una?|um|uma) $/u;
+  /(?:IP(?:v[46])?(?!\p{L})|CIDR|[pP]r[äeé]fi|[sS]ub-?[nr]e[td]|\d[.:]\d{1,3}(?:\/|\.\d{1,3}\/|::\/)\d)[^\n]{0,60}$|\d\.\d{1,3} \($|(?:^|\s)(?:an?|une?|ein\p{L}{0,2}|una?|um|uma) $/u;
 
 export class MachineNames {
   readonly #language: Language;

@@ -44,6 +44,7 @@ const NO_CENTS = /[.,][-–—]{1,2}(?! ?\d|\p{L})/uy;
 const OR_MORE = / (?:[aàóou]|ou) \d{1,3} ?(?=\p{L})/uy;
 const SIGN = new CharacterSet('-−+±');
 const BEFORE_UNIT = /(?:^|[\s(])(?:[Ii]n|[Ee]n|[Ee]m|to) $/u;
+const HANGING_UNIT = /^(?:\p{Ll}{2,}\.?|[kmMGTµ]?(?:Ah|Wh|Hz)|[kMG][WVB]|TB)$/u;
 const MINUS = new CharacterSet('-−–');
 const DASH = new CharacterSet('-–—~～〜');
 const STROKE = new CharacterSet('/⁄');
@@ -266,6 +267,11 @@ export class Quantities {
     if (!isDigitAt(text, start) && text[start] !== '.') return undefined;
     const read = this.#quantityAt(text, start, negative || sign, literal.written);
     if (read === undefined) return undefined;
+    if (
+      literal.written === 'Euro' &&
+      /^ [3-7](?:d|[a-c])?(?![\p{L}\p{N}]|[.,]\d)/u.test(text.slice(literal.end, literal.end + 5))
+    )
+      return undefined; // of an engine
     // The INR of blood
     if (literal.written === 'INR' && /^\d[.,]\d$/.test(text.slice(start, read.end))) return undefined;
     const whole = read.end + (reading.match(NO_CENTS, read.end)?.[0].length ?? 0);
@@ -307,7 +313,7 @@ export class Quantities {
     const read = this.#numeralAt(text, at);
     if (read === undefined || text[read.end] !== '-') return undefined;
     const unit = this.#units.at(text, read.end + 1);
-    if (unit === undefined || !/^\p{Ll}{2,}\.?$/u.test(unit.written)) return undefined;
+    if (unit === undefined || !HANGING_UNIT.test(unit.written)) return undefined;
     const end = read.end + 1 + unit.written.length;
     const around = reading.around(read.end);
     const [name = unit.written] = unit.value.forms;

@@ -140,7 +140,8 @@ export class Symbols {
     if (digits === '') return undefined;
     const spoken = this.#language.speech.power(from > at ? `-${digits}` : digits.replace('−', '-'));
     if (spoken === undefined) return undefined;
-    return { end: match === undefined ? end : at + match[0].length, spoken, rule: 'math' };
+    const gap = text[at - 1] === ')' && this.#language.unspaced !== true ? ' ' : '';
+    return { end: match === undefined ? end : at + match[0].length, spoken: gap + spoken, rule: 'math' };
   }
 
   /** H₂O, x₁ */

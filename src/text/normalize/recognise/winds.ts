@@ -8,7 +8,7 @@ import { alternatives } from './dates.js';
 
 const LEAD = 60; // units before the letters in which the wind is named
 /** Wind weht mit 35 km/h aus, viento del, vent d' */
-const BETWEEN = String.raw`[\p{L}]*(?: [\p{Ll}\d][\p{Ll}\d.,/-]*){0,6}:?(?: ?['’(]| )`;
+const BETWEEN = String.raw`[\p{L}]*(?: (?:Stärke|Bft|[\p{Ll}\d][\p{Ll}\d.,/–-]*)){0,6}:?(?: ?['’(]| )`;
 
 export class Winds {
   readonly #points: LiteralTable<string>;
