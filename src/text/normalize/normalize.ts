@@ -95,6 +95,7 @@ function recognisersOf(language: Language): Recognisers {
       numbers.groupedAtDigit,
       ...(own.atDigit ?? []),
       numbers.minuteOfGame,
+      numbers.rows,
       keys.atDigit,
       arithmetic.atDigit,
       names.atDigit,

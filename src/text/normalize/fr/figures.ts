@@ -21,9 +21,6 @@ const BEFORE_DATE = tablesOf('fr').set('before a date');
 const DAYS_BEFORE = /(?:^|\s)(?:les?|des|aux) \d{1,2}(?:, \d{1,2}){0,3} (?:et|ou) (?:le )?$/iu;
 const LONGEST_ROW = 28; // units
 const SHORT_DAY = /^(?:lun|mar|mer|jeu|ven|sam|dim)$/;
-/** Libre le 1/4 */
-const FROM =
-  /^(?:dispo|disponible|libre|fermée?|ouverte?|prévue?|rendez-vous|rdv|livrée?|livraison|départ|arrivée)$/;
 const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?![\p{L}\d/])/uy;
 const NAMED_MONEY = / (euros?|dollars?)(?![\p{L}\p{N}])/uy;
 const ELIDED = /\d{1,9}(?= [cdjlmnst]['’]\p{L})/uy;
@@ -89,12 +86,10 @@ function shortDate(reading: Reading): Found | undefined {
   return spoken === undefined ? undefined : { end, spoken, rule: 'date' };
 }
 
-/** Du 1/9 au 30/9, le 25/9, lundi 3/6; but le 1/3 may be a part. */
-function isDayOfMonth(reading: Reading, before: string): boolean {
-  const { text, at, runEnd } = reading;
+/** Du 1/9 au 30/9, le 25/9, lundi 3/6; but le 1/3 des voix is a part. */
+function isDayOfMonth({ text, at }: Reading, before: string): boolean {
   if (before.endsWith('di') || before === 'dimanche' || SHORT_DAY.test(before)) return true;
-  if (Number(text.slice(at, runEnd)) > 12 || FROM.test(reading.around(at).secondPreviousWord)) return true;
-  return before === 'du' && /^\d{1,2}\/\d{1,2} au \d{1,2}\//.test(text.slice(at, at + 12));
+  return !/^\d{1,2}\/\d (?:d['’]|d(?:e|es|u) )/.test(text.slice(at, at + 10));
 }
 
 /** 4,5/5 */

@@ -54,6 +54,7 @@ const ZERO_GROUPS = /0\d{2}(?:\.\d{3}){1,4}(?![\d\p{L}]|[.,]\d|-\d)/uy;
 const MASKED = /[*•]{3,8}(?:[. -](?:\d{2,6}|[*•]{2,8})){1,6}(?![\d*•])/y;
 const LONGEST_CUE_GAP = 4; // letters of a word that may stand between "dial" and its number
 const STARRED = /(\d{4,6})\*(0\d)(?![\p{L}\d*]|[.,]\d)/uy; // Cerfa 12100*02
+const ANY_RELEASE = /(\d{1,3})\.x(?![\p{L}\d]|\.\d)/uy; // version 3.x
 const RELEASE = /(\d{1,5})\.(\d{1,5})(?![\p{L}\p{N}]|[.,]\d)/uy;
 const LETTERED = /\d{1,3}(?= [A-ZА-Я](?![\p{L}\p{N}'’]|\.\p{L}))/uy;
 const PLACE_CODE = /(\d{1,2})-(\d{3})(?![\p{L}\d]|[-.,:/]\d)/uy; // room 105 on the third floor
@@ -146,6 +147,11 @@ export class Codes {
       /^\.\d/,
       certain((reading) => this.#version(reading)),
       5,
+    ),
+    behind(
+      /^\.x/,
+      certain((reading) => this.#anyRelease(reading)),
+      3,
     ),
     behind(
       /^\*0/,
@@ -454,6 +460,14 @@ export class Codes {
     const numeral = numeralOf(withoutZeros(written));
     const token = { type: 'number', numeral, around: NOWHERE } as const;
     return { end: reading.at + written.length, token, rule: 'cardinal' };
+  }
+
+  #anyRelease(reading: Reading): TypedFound | undefined {
+    const [written, major = ''] = reading.match(ANY_RELEASE) ?? [];
+    const { speech, symbols } = this.#language;
+    if (written === undefined) return undefined;
+    const words = (): string => `${cardinal(major, speech)} ${symbols.versionPoint} ${speech.letters('X')}`;
+    return composed(reading.at + written.length, 'version', words);
   }
 
   #starred(reading: Reading): TypedFound | undefined {

@@ -8,6 +8,7 @@ import type { Language } from '../language.js';
 import { digitsEnd, numeralOf } from '../numerals.js';
 import {
   type Candidate,
+  composed,
   either,
   type Found,
   NOWHERE,
@@ -30,6 +31,12 @@ const RESULT = /(\d{1,3})[-–](\d{1,3})(?![\d-–/]|\.\d)/y;
 const MINUTE_OF_GAME = /(\d{1,3})(?:['’′]? ?\+ ?(\d{1,2})['’′]|['’′] ?\+ ?(\d{1,2})|['’′])(?![\p{L}\d"'’])/uy;
 /** In the minutes 12', 78': the word stands once. */
 const MINUTES_BEFORE = /(?:min|мину|分|분)\p{L}{0,6}\.?:? (?:[^.:;!?]{0,24}['’′],? ?\p{L}{0,3} ?)?$/iu;
+/** The sets of a match: 6-4, 3-6, 7-6 (5). */
+const SETS =
+  /([0-7])[-–]([0-7])(?: ?\((\d{1,2})\))?(?:(?:, ?|、|，|; ?|\/| )[0-7][-–][0-7](?: ?\(\d{1,2}\))?){1,4}(?![\d\p{L}-]|[.,:]\d)/uy;
+const SET = /([0-7])[-–]([0-7])(?: ?\((\d{1,2})\))?/g;
+/** 95/100/105: figures in a row, where three are no date. */
+const ROW = /\d{1,4}(?:\/\d{1,4}){2,5}(?![\p{L}\d/]|[.,:]\d)/uy;
 const YEARS = /(1\d{3}|20\d\d)([-–/])(\d\d|\d{4})(?![\d/.-]\d|\d)/y;
 const STOP = new CharacterSet('.:');
 const GROUPING = new CharacterSet('.,-–/:');
@@ -46,10 +53,13 @@ export class Numbers {
   readonly #ordinal: RegExp | undefined;
   readonly #groupedOrdinal: RegExp | undefined;
   readonly #decade: RegExp | undefined;
+  /** Between the items of a row. */
+  readonly #pause: string;
 
   constructor(language: Language) {
     const { ordinalMark, decadeMark, numbers } = language.writing;
     this.#language = language;
+    this.#pause = language.symbols.pause + (language.unspaced === true ? '' : ' ');
     this.#forms = shortFormsOf(language.tag);
     if (ordinalMark !== '') this.#ordinal = new RegExp(`(\\d{1,12})(${ordinalMark})`, 'uy');
     if (ordinalMark !== '') {
@@ -97,6 +107,35 @@ export class Numbers {
     },
     3,
   );
+
+  /** 6-4, 3-6, 7-6 (5) and S/M/L in figures: 95/100/105 */
+  readonly rows = behind(/^[-–/]\d/, (reading) => this.#sets(reading) ?? this.#row(reading), 4);
+
+  #sets(reading: Reading): TypedFound | undefined {
+    const written = reading.match(SETS)?.[0];
+    const sets = [...(written?.matchAll(SET) ?? [])];
+    const isSet = ([, home = '', guest = '']: readonly string[]): boolean =>
+      Math.max(Number(home), Number(guest)) >= 6 && home !== guest;
+    if (written === undefined || isWordAt(reading.text, reading.at - 1) || !sets.every(isSet))
+      return undefined;
+    const { speech } = this.#language;
+    const say = ([, home = '', guest = '', tie]: readonly string[]): string => {
+      const score = speech.score(cardinal(home, speech), cardinal(guest, speech));
+      return tie === undefined ? score : `${score} (${cardinal(tie, speech)})`;
+    };
+    const words = () => sets.map(say).join(this.#pause);
+    return { ...composed(reading.at + written.length, 'score', words), isCertain: true };
+  }
+
+  #row(reading: Reading): TypedFound | undefined {
+    const written = reading.match(ROW)?.[0];
+    const figures = written?.split('/') ?? [];
+    const isDate = figures.length === 3 && figures.every((one) => Number(one) <= 31 || one.length === 4);
+    if (written === undefined || isDate || PARTS_YEARS.at(reading.text, reading.at - 1)) return undefined;
+    const { speech } = this.#language;
+    const words = (): string => figures.map((one) => cardinal(one, speech)).join(this.#pause);
+    return composed(reading.at + written.length, 'cardinal', words);
+  }
 
   readonly atDigit = behind(/^/, (reading) => {
     const { text, at, runEnd } = reading;

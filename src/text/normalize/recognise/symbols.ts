@@ -209,6 +209,8 @@ export class Symbols {
 }
 
 const ALWAYS_MATH = /^[×÷≈≤≥≠±√∞∑∏∫π²³¬∧∨→−]/u;
+/** 3,2·10 and m·a; with spaces around it the sign parts the items of a list. */
+const PRODUCT = /\d·[\d(]|(?<!\p{L})\p{L}·\p{L}(?!\p{L})/u;
 const OF_SETS = /^[∈∉⊂⊆∪∩∀∃⇒⇔]/u;
 const ATTACHED = /^\p{Sc}?\p{Nd}/u;
 const AMOUNT = /^\p{Sc}? ?\.?\p{Nd}/u;
@@ -254,6 +256,7 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
   if (sign === '+' && before === ',' && spaced && /^\p{L}{3}/u.test(text.slice(end + 1, end + 4)))
     return true;
   if (OF_SETS.test(sign)) return true;
+  if (sign === '·') return PRODUCT.test(text.slice(Math.max(0, at - 2), at + 3));
   if (ALWAYS_MATH.test(sign)) return left || right;
   if (/[·⋅]/u.test(sign) && /^\p{L}/u.test(after) && /\p{L}/u.test(before)) return true; // U = R·I
   const continues = /[.)\]»”]/u.test(before) && /^[\p{L}\p{N}]/u.test(after); // €/Std. + Material
