@@ -224,7 +224,7 @@ function monthDay(reading: Reading): Found | undefined {
 /** 3/5~3/8 are days, 1/3~2/3 shares of one kind. */
 function isOneOfTwo(before: string, after: string, day: string): boolean {
   const other = FIRST_OF_TWO.exec(before)?.[1] ?? SECOND_OF_TWO.exec(after)?.[1];
-  return other !== undefined && other !== day;
+  return other !== undefined && (other !== day || Number(day) > 12);
 }
 
 /** The validity of a card is a month and a year. */

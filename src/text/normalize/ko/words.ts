@@ -1,6 +1,6 @@
 // Korean tokens beside words: single letters for laughter, capitals that are spelled, numbers before a word.
 import { isWordAt } from '../characters.js';
-import { numeralOf, readNumeral } from '../numerals.js';
+import { numeralOf, readNumeral, withoutZeros } from '../numerals.js';
 import { LiteralTable } from '../literals.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import { isWithHalf } from '../recognise/formulas.js';
@@ -197,7 +197,7 @@ function perCurrency({ text, at }: Reading): Found | undefined {
 
 /** 10만 원↑: from there on; behind a share the arrow is a rise. */
 function orMore({ text, at }: Reading): Found | undefined {
-  if (!/\d[\d만천백억 ]*(?:원|만|억|개|명|세|건)$/.test(text.slice(Math.max(0, at - 12), at)))
+  if (!/\d[\d만천백억 ]*(?:원|만|억|개|명|세|건|초|분|일|회|점)$/.test(text.slice(Math.max(0, at - 12), at)))
     return undefined;
   return { end: at + 1, spoken: text[at] === '↑' ? ' 이상' : ' 이하', rule: 'symbol' };
 }
@@ -229,6 +229,27 @@ function generations(reading: Reading): Found | undefined {
   return { end: reading.at + 4, spoken: spellDigits(match[0]), rule: 'digits' };
 }
 
+const PLATE =
+  /(\d{2,3})([가나다라마거너더러머버서어저고노도로모보소오조구누두루무부수우주바사아자하허호])(\d{4})(?!\d)/y;
+
+/** 123가4567: the number of a car. */
+function plate(reading: Reading): Found | undefined {
+  const [written, first = '', letter = '', last = ''] = reading.match(PLATE) ?? [];
+  if (written === undefined) return undefined;
+  const spoken = `${spellDigits(first)}${letter} ${spellDigits(last)}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+}
+
+const CLASS = /([1-6])-(\d{1,2})반/y;
+
+/** 3-2반: the year at school and the class. */
+function schoolClass(reading: Reading): Found | undefined {
+  const [written, year = '', room = ''] = reading.match(CLASS) ?? [];
+  if (written === undefined) return undefined;
+  const spoken = `${cardinal(year)}학년 ${cardinal(withoutZeros(room))}반`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+}
+
 const FLOOR = floor(
   (number) => `${cardinal(number)}층`,
   '지하 ',
@@ -240,6 +261,8 @@ export const wordRules = {
   behindDigits: [
     [/F/, certain(FLOOR)],
     [/편/, certain(flight)],
+    [/[가-힣]/, certain(plate)],
+    [/-/, certain(schoolClass)],
     [/[A-Z]/, letteredFlight],
     [/\./, battingRate],
   ],

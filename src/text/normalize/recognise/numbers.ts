@@ -37,6 +37,8 @@ const SETS =
 const SET = /([0-7])[-–]([0-7])(?: ?\((\d{1,2})\))?/g;
 /** 95/100/105: figures in a row, where three are no date. */
 const ROW = /\d{1,4}(?:\/\d{1,4}){2,5}(?![\p{L}\d/]|[.,:]\d)/uy;
+/** 2.4/5/6 GHz: bands, no fraction */
+const BANDS = /(\d(?:[.,]\d)?(?:\/\d(?:[.,]\d)?){1,2}) ?([MG]Hz)(?![\p{L}\d])/uy;
 const YEARS = /(1\d{3}|20\d\d)([-–/])(\d\d|\d{4})(?![\d/.-]\d|\d)/y;
 const STOP = new CharacterSet('.:');
 const GROUPING = new CharacterSet('.,-–/:');
@@ -109,7 +111,11 @@ export class Numbers {
   );
 
   /** 6-4, 3-6, 7-6 (5) and S/M/L in figures: 95/100/105 */
-  readonly rows = behind(/^[-–/]\d/, (reading) => this.#sets(reading) ?? this.#row(reading), 4);
+  readonly rows = behind(
+    /^[-–/.,]\d/,
+    (reading) => this.#sets(reading) ?? this.#row(reading) ?? this.#bands(reading),
+    4,
+  );
 
   #sets(reading: Reading): TypedFound | undefined {
     const written = reading.match(SETS)?.[0];
@@ -125,6 +131,25 @@ export class Numbers {
     };
     const words = () => sets.map(say).join(this.#pause);
     return { ...composed(reading.at + written.length, 'score', words), isCertain: true };
+  }
+
+  #bands(reading: Reading): TypedFound | undefined {
+    const [written, bands = '', name = ''] = reading.match(BANDS) ?? [];
+    const { speech, writing } = this.#language;
+    const unit = writing.units[name];
+    if (written === undefined || unit === undefined) return undefined;
+    const end = reading.at + written.length;
+    const numerals = bands.split('/').map((band) => {
+      const [whole = '', decimals = ''] = band.split(/[.,]/);
+      return { ...numeralOf(whole), decimals };
+    });
+    const last = numerals.pop() ?? numeralOf('0');
+    const words = (): string =>
+      [
+        ...numerals.map((numeral) => speech.number(numeral, NOWHERE)),
+        speech.measure({ number: last }, unit, reading.around(end)),
+      ].join(this.#pause);
+    return { ...composed(end, 'measure', words), isCertain: true };
   }
 
   #row(reading: Reading): TypedFound | undefined {

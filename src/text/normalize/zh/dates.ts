@@ -225,11 +225,28 @@ function shortYear({ text, at }: Reading): Found | undefined {
   return { end: at + 3, spoken: spellDigits(digits), rule: 'year' };
 }
 
+const DOTTED_DAYS =
+  /(\d{1,2})\.(\d{1,2})-(\d{1,2})\.(\d{1,2})(?![\d.%A-Za-z℃°]| ?(?:[米元折分倍度万亿千百克斤吨岁年个公]|毫|厘|小时))/uy;
+
+/** 3.1-6.30办理: days that a second month closes. */
+function dottedDays(reading: Reading): Found | undefined {
+  const match = reading.match(DOTTED_DAYS);
+  if (match === undefined || /[\d.]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+  const [month = 0, day = 0, lastMonth = 0, lastDay = 0] = match.slice(1).map(Number);
+  const isDay = (of: number, one: number): boolean => of >= 1 && of <= 12 && one >= 1 && one <= 31;
+  const grows = lastMonth > month || (lastMonth === month && lastDay > day);
+  if (!isDay(month, day) || !isDay(lastMonth, lastDay) || !grows || lastDay < 10) return undefined;
+  const say = (of: number, one: number): string => `${cardinal(String(of))}月${cardinal(String(one))}日`;
+  const spoken = `${say(month, day)}到${say(lastMonth, lastDay)}`;
+  return { end: reading.at + match[0].length, spoken, rule: 'date' };
+}
+
 /** In the order in which the language asks them. */
 export const dateRules = {
   behindDigits: [
     [/年/, certain(date)],
     [/\./, plainMonth],
+    [/\./, certain(dottedDays)],
     [/[/.-]/, republic],
     [/[pP届级級屆大购購年活期电折]/, certain(named)],
     [/[-–/]/, certain(season)],
