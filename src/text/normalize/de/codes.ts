@@ -49,7 +49,7 @@ export function plate(reading: Reading): Found | undefined {
 
 const FILE =
   /(?:[A-Z]{2} ?)?\d{1,12}(?:[ ./-](?:\d{1,12}|[A-Z]{1,4}(?=[ ./-]?\d))){0,7}(?![\p{L}\p{N}]|[.,:/-]\d| ?[€%])/uy;
-const NAMES_FILE = /(?:\p{L}nr\.|-(?:Id)?Nr\.|\p{L}nummer|Az\.|\p{L}zeichen):? $/u;
+const NAMES_FILE = /(?:\p{L}nr\.|-(?:Id)?Nr\.|\p{L}nummer|Az\.|(?:Akten|Geschäfts|Kassen|Kenn)zeichen):? $/u;
 const NAMES_TELEPHONE =
   /(?:[tT]el\p{Ll}*|[fF]ax|[hH]andy|[mM]obil\p{Ll}*|[rR]uf|[hH]aus|Hs\.|Tel\.)-?[nN](?:r\.|ummer):? $/u;
 const ZEROS = /^\d{2,10}[-/]0\d{2,9}$/;

@@ -30,7 +30,7 @@ const BEFORE_HOURS =
 /** So alle 30 Min.: Sunday, behind other days. */
 const SUNDAY_BEHIND = /^ (?:alle|ab|geschlossen|geschl\.|zu|nur|frei|Ruhetag)(?!\p{L})/u;
 const CLOSED = /^,?:? (?:geschlossen|geschl\.|Ruhetag)(?!\p{L})/u;
-const DAYS_BEFORE = /(?:tag|(?<!\p{L})(?:Mo|Di|Mi|Do|Fr|Sa))(?!\p{Ll})[^.!?]{0,60}[,;] $/u;
+const DAYS_BEFORE = /(?:tag|(?<!\p{L})(?:Mo|Di|Mi|Do|Fr|Sa))(?!\p{Ll})(?:[^.!?]|\.\d){0,60}[,;] $/u;
 const LONGEST_WEEKDAY_LEAD = 16; // units before a day that may hold another one
 const LONGEST_HOURS = 28;
 const LONGEST_ROW = 80; // units of other days and their hours
@@ -53,7 +53,7 @@ export function weekday(reading: Reading): Found | undefined {
       DAYS_BEFORE.test(text.slice(Math.max(0, at - LONGEST_ROW), at))) ||
     BEHIND_WORD.test(before) ||
     BEFORE_HOURS.test(behind) ||
-    CLOSED.test(behind) ||
+    (short !== 'So' && CLOSED.test(behind)) ||
     (short !== 'So' && UM.test(behind));
   const spoken = NAMES.get(short);
   if (!isDay || spoken === undefined || /^ ?[-–] ?(?:Mo|Di|Mi|Do|Fr|Sa|So)(?!\p{L})/u.test(behind))

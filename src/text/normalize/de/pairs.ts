@@ -24,7 +24,7 @@ function ratio(reading: Reading): Found | undefined {
       rule: 'code',
     };
   if (
-    /(?:Pl\.|[pP]lätzen?|Sitze?|Platz|Gleise?|Gl\.|[nN]rn?\.|Hausnummer|Zimmer) $/.test(
+    /(?:Pl\.|[pP]lätzen?|Sitze?|Platz|Gleise?|Gl\.|[nN]rn?\.|Hausnummer|Zimmer|str\.|straße|weg|gasse|allee|platz) $/.test(
       reading.text.slice(Math.max(0, reading.at - 10), reading.at),
     )
   )

@@ -9,7 +9,9 @@ import { WRITING } from './writing.js';
 const DOTTED =
   /(\d{1,2})\.(\d\d)(?: ?h(?!\p{L}))?(?![\p{L}\p{N}]|[.,:/]\d| ?[€$%£°]| ?[-–] ?\d| (?:m |cm|km|kg|Uhr|Euro|[A-Z]{3}|Fr|Rappen|Dollar|Prozent|Meter|Liter|Kilo|Gramm|Grad|Punkt|Mi[ol]|Mrd))/uy;
 const BEFORE_TIME = /(?:^|[\s(])(um|gegen|bis|ab|von) $/i;
-const UNTIL = /^ bis \d{1,2}\.[0-5]\d(?![\d.]| ?[€%£$°])/;
+const LONGEST_UNTIL = 18; // units
+const UNTIL =
+  /^ bis \d{1,2}\.[0-5]\d(?![\d.]| ?[€%£$°]| (?:Euro|Franken|Prozent|Meter|Liter|Kilo|Mi[ol]|Mrd|[A-Z]{3}|km |m |kg))/u;
 const TIME = String.raw`\d{1,2}(?:[.:][0-5]\d)?`;
 /** 12.15 bis 13.00 Uhr, 9-12.30 und 14-18 Uhr: the word stands once, behind the last. */
 const BEFORE_OTHERS = new RegExp(
@@ -32,7 +34,7 @@ function dotted(reading: Reading): Found | undefined {
   const [written, hours = '', minutes = ''] = reading.match(DOTTED) ?? [];
   if (written === undefined || Number(minutes) > 59) return undefined;
   if (!/^(?:um|gegen)$/.test(lead) && !/^(?:00|15|[2-5][05])$/.test(minutes)) return undefined;
-  if (lead === 'von' && !UNTIL.test(text.slice(at + written.length, at + written.length + 11)))
+  if (lead === 'von' && !UNTIL.test(text.slice(at + written.length, at + written.length + LONGEST_UNTIL)))
     return undefined;
   if (WRITING.softwareNames.has(reading.around(at).secondPreviousShort.toLowerCase())) return undefined;
   const end = at + written.length;

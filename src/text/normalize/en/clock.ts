@@ -73,7 +73,7 @@ const shortHalves: Recogniser = (reading) => {
 
 const SHORT_HALF = /(\d{1,2})(?::([0-5]\d))?([ap])(?![\p{L}\p{N}]|\.m)/uy;
 const BEFORE_HOUR =
-  /(?:\b(?:check-?(?:in|out)|at|by|til|till|until|from|after|before|around|opens?|closes?|starts?|ends?|arrives?|departs?|noon|(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\p{L}{0,6}),?|@) $/iu;
+  /(?:\b(?:check-?(?:in|out)|at|by|til|till|until|opens?|closes?|starts?|ends?|arrives?|departs?|noon|(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)\p{L}{0,6}),?|@) $/iu;
 
 /** Sunrise 6:42a, check-in 3p */
 const shortHalf: Recogniser = (reading) => {

@@ -185,6 +185,8 @@ export class Identifiers {
       (isNear(reading, telephone.keywords) ? reading.match(ANY_TELEPHONE) : undefined);
     if (match === undefined) return undefined;
     const [written] = match;
+    const behind = reading.text.slice(reading.at + written.length, reading.at + written.length + 3);
+    if (/^\d{3,4}$/.test(written) && /^ \p{Lu}\p{Ll}/u.test(behind)) return undefined;
     const groups = written.match(/\d+|\p{Lu}+/gu) ?? []; // 1-800-FLOWERS
     const digits = groups.join('').length;
     if (digits < 3 || digits > 17 || isWordAt(reading.text, reading.at + written.length)) return undefined;

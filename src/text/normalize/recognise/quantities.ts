@@ -183,6 +183,8 @@ export class Quantities {
     const mark = text[at] ?? '';
     const minus = MINUS.at(text, at);
     const symbols = this.#language.symbols;
+    if (mark === '+' && /^ \d{1,2}:[0-5]\d(?!\d)/.test(text.slice(at + 1, at + 8)))
+      return { end: at + 1, spoken: symbols.plus, rule: 'symbol' }; // 17:30 + 20:45 Uhr
     const fraction = this.#fraction(reading, minus ? afterSign(text, at) : skipSpaces(text, at + 1));
     if (fraction !== undefined) {
       const sign = minus ? symbols.minus : mark === '+' ? symbols.plus : symbols.inMath[mark];
@@ -272,6 +274,9 @@ export class Quantities {
       /^ [3-7](?:d|[a-c])?(?![\p{L}\p{N}]|[.,]\d)/u.test(text.slice(literal.end, literal.end + 5))
     )
       return undefined; // of an engine
+    const isClock = /^:[0-5]\d(?!\d)/.test(text.slice(read.end, read.end + 4)); // Fr. 16:30, Fr. 16 Uhr
+    const { nextWord } = reading.around(read.end);
+    if (isClock || Object.hasOwn(this.#language.writing.times.words, nextWord)) return undefined;
     // The INR of blood
     if (literal.written === 'INR' && /^\d[.,]\d$/.test(text.slice(start, read.end))) return undefined;
     const whole = read.end + (reading.match(NO_CENTS, read.end)?.[0].length ?? 0);
