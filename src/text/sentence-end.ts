@@ -347,7 +347,8 @@ function judgeFullStop(before: string, following: Following): Judgement {
   if (isLower(word)) return judgeLowerCase(before, last, following);
   if (isDegree(before)) return onlyBeforeStarter(before, last, following);
   if ((digit || DASHES_OF_DAYS.at(following.tail, 0)) && SHORT_DAY.test(last)) return 'none';
-  const takesNumber = forms.beforeNumber.has(key) || NUMBER_SIGN.test(key);
+  const isCut = /^\p{Ll}{3,}$/u.test(last) && forms.noWordEnds.has(last.slice(-1)); // aliq. 10
+  const takesNumber = forms.beforeNumber.has(key) || NUMBER_SIGN.test(key) || (digit && isCut);
   if (digit && takesNumber) return 'none'; // Hauptstr. 5
   if (capital && LIMIT.test(before.slice(-WORD_LIMIT))) return 'none';
   const numbered = takesNumber ? judgeBeforeNumber(before, following) : undefined;

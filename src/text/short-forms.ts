@@ -22,6 +22,8 @@ export interface ShortForms {
   readonly neverFinal: ReadonlySet<string>;
   /** Not final before a digit ("No. 5", "Fig. 2"); otherwise an ordinary word ("I said no."). */
   readonly beforeNumber: ReadonlySet<string>;
+  /** Letters with which hardly a word ends: before a digit, one that does is a short form. */
+  readonly noWordEnds: ReadonlySet<string>;
   /** May end a sentence, and then the next word begins one: only one of `starters` proves it. */
   readonly seldomFinal: ReadonlySet<string>;
   /** Like `seldomFinal`, but only in this spelling: "the CIA. Bob", "a rod. Bob". */
@@ -63,6 +65,7 @@ const TABLES: Readonly<Record<string, string>> = {
 const SETS: Readonly<Record<keyof ShortForms, string>> = {
   neverFinal: 'sentence: never final',
   beforeNumber: 'sentence: before number',
+  noWordEnds: 'sentence: no word ends',
   seldomFinal: 'sentence: seldom final',
   seldomFinalAsWritten: 'sentence: seldom final as written',
   oftenFinal: 'sentence: often final',
@@ -142,6 +145,7 @@ function read(language: string | undefined): ShortForms {
   return {
     neverFinal: words('neverFinal'),
     beforeNumber: words('beforeNumber'),
+    noWordEnds: language === undefined ? new Set() : words('noWordEnds'),
     seldomFinal: words('seldomFinal'),
     seldomFinalAsWritten: words('seldomFinalAsWritten'),
     oftenFinal: words('oftenFinal'),

@@ -14,6 +14,9 @@ const SHORT_DAY = /^(?:lun|mar|mer|gio|ven|sab|dom)$/;
 const DAYS_BEFORE = /(?:^|\s)(?:il|del|al|dal|nei giorni|i giorni) \d{1,2}(?:, \d{1,2}){0,3} e (?:il )?$/iu;
 const PART_OF = /^ (?:de(?:gli|i|lle|lla|ll['’]|l)|d['’]|di) ?(?!(?:quest|ogni|anno|mese)|\d)\p{L}/u;
 const SHORT_MONTH = /(\d{1,2}) (set|ago)\.? ((?:19|20)\d\d)(?![\p{L}\d])/uy;
+/** Fino al 31.12: an amount has no zero in front of its decimals, and seldom eleven or twelve hundredths. */
+const POINTED_DATE =
+  /(\d{1,2})\.(0[1-9]|1[0-2])(?![\p{L}\d]|[.,:]\d| ?[%€$°]| (?:euro|milioni|miliardi|mila|metri|km|kg))/uy;
 const BEFORE_DATE = tablesOf('it').set('before a date');
 const CENTURY = /['’](\d{2,3})(?![\p{L}\p{N}]|['’"]|[.,]\d)/uy;
 const DATE_RANGE =
@@ -67,7 +70,7 @@ function isDay(digits: string): boolean {
 
 /** Il 14/07; 1/2 alone is a half. */
 export function shortDate(reading: Reading): Found | undefined {
-  const match = reading.match(SHORT_DATE);
+  const match = reading.match(SHORT_DATE) ?? reading.match(POINTED_DATE);
   if (match === undefined) return undefined;
   const around = reading.around(reading.at);
   const [written, digits = '', month = ''] = match;

@@ -88,7 +88,7 @@ const atDigit = [
     ...figureRules.behindDigits,
     ...countRules.behindDigitsLater,
     ...signRules.behindDigitsLast,
-    [/\//, certain(shortDate)],
+    [/[/.]/, certain(shortDate)],
     [/[,xX×]/, area],
     [/[\d.]/, roundMillions],
     ...nameRules.behindDigits,

@@ -31,6 +31,7 @@ const ION = new RegExp(
 const ELEMENT = /[A-Z][a-z]?|[₀-₉]+/g;
 const COEFFICIENT = /\d{1,4}(?:[.,]\d{1,3})?(?=[a-z](?![\p{L}\p{Nd}'’.])|π(?!\p{L}{3}|\p{Nd}))/uy;
 const GREEK_VARIABLE = /(\p{Script=Greek})([A-Za-z]{1,2}|)(?![\p{L}\p{Nd}'’])/uy;
+const INSTALMENTS = /(\d{1,3})[x×](?=\d{1,5}(?:[.,]\d{2})? ?[€$£])/y; // 24x55,79 €
 const MOLECULES = /\d{1,3}(?=(?:[A-Z][a-z]?){0,4}[A-Z][a-z]?[₀-₉])/y;
 const SUM_BEFORE = /[=+×÷(√] ?$|[\p{L}\p{N}²³)] [-−] $|[²³][-−]$/u;
 const SUM_BEHIND = /^(?:[²³]|\^\d| ?[=+×÷<>≤≥] ?[\p{L}\p{N}(]| [-−] \d)/u;
@@ -81,6 +82,7 @@ export class Arithmetic {
     behind(/^(?:[.,]\d|[a-zπ])/, (reading) => this.#coefficient(reading), 4),
     behind(/^ ?[:：]/, (reading) => this.#scale(reading), 3),
     behind(/^[A-Z]/, (reading) => this.#molecules(reading), 3),
+    behind(/^[x×]\d/, (reading) => this.#instalments(reading), 3),
   ]);
 
   readonly atLetter: readonly Row[] = [
@@ -340,6 +342,19 @@ export class Arithmetic {
     const number = this.#number(match[0]);
     const gap = /\p{Script=Hangul}$/u.test(number) ? ' ' : '';
     return { end, spoken: number + gap, rule: 'math', isCertain: true };
+  }
+
+  #instalments(reading: Reading): Found | undefined {
+    const match = reading.match(INSTALMENTS);
+    const name = this.#language.symbols.inMath['×'];
+    if (match === undefined || name === undefined) return undefined;
+    const spoken = this.#language.unspaced === true ? name : ` ${name} `;
+    return {
+      end: reading.at + match[0].length,
+      spoken: this.#number(match[1] ?? '') + spoken,
+      rule: 'math',
+      isCertain: true,
+    };
   }
 
   /** The 2 of 2H₂O */

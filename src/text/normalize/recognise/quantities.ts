@@ -384,6 +384,8 @@ export class Quantities {
       this.#perAmount(reading.text, found) ??
       this.#perThing(reading, found);
     if (per === undefined) return this.#perNoun(reading, found);
+    const next = reading.text.slice(found.end + 1 + per.written.length, found.end + 4 + per.written.length);
+    if (per.written === 'min' && /^\.? [-−]?\d/.test(next)) return found; // max 31°/min 19°
     const end = found.end + 1 + per.written.length;
     const { token } = found;
     const around = reading.around(end); // a $20/person fee: the noun stands behind both
