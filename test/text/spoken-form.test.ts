@@ -245,7 +245,7 @@ for (const [written, words] of [
   ['See [SQL](http://x.y/SQL) and SQL.', 'See sequel and sequel.'],
   ['Go to https://www.acme.com/acme, acme.', 'Go to W W W dot acme dot com slash acme, ackmee.'],
   ['Mail support@acme.com or acme.com.', 'Mail support at acme dot com or acme dot com.'],
-  ['The name acme_2 and _acme_.', 'The name acme_2 and ackmee.'],
+  ['The name acme_2 and _acme_.', 'The name acme underscore two and ackmee.'],
   ['It is $5 USD, USD 5, 5 USD: USD!', 'It is five dollars, five dollars, five dollars: you ess dee!'],
   ['A 5 GB file, 16GB, and a GB.', 'A five gigabyte file, sixteen gigabytes, and a gigs.'],
   ['GPT and GPT-4.', 'gee pee tee and gee pee tee four.'],
