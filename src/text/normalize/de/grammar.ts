@@ -118,10 +118,17 @@ export function caseOf(around: Around, behind = around.nextWord): Case {
 const DATIVE_OF_MANY = tablesOf('de').set('dative of many behind');
 const DIMENSION = /^(?:Höhe|Länge|Breite|Tiefe|Entfernung|Abstand|Durchmesser|Dicke|Umkreis|Reichweite)$/;
 
+/** Auf den ersten 10 Kilometern; but "den 10 Meter hohen Turm". */
+const ARTICLE_OF_MANY = /(?<!\p{L})den (?:\p{Ll}{3,16}en )?$/iu;
+const LONGEST_ARTICLE = 24; // units
+
 /** In 5 Kilometern, vor 3 Monaten; but "mit 5 Liter Wasser". */
 export function takesDativeOfMany(around: Around): boolean {
   const next = around.nextWord;
-  return DATIVE_OF_MANY.has(governorOf(around).word) && (!/^\p{Lu}/u.test(next) || DIMENSION.test(next));
+  if (/^\p{Lu}/u.test(next) && !DIMENSION.test(next)) return false;
+  if (DATIVE_OF_MANY.has(governorOf(around).word)) return true;
+  const lead = around.text.slice(Math.max(0, around.start - LONGEST_ARTICLE), around.start);
+  return ARTICLE_OF_MANY.test(lead) && !/^\p{Ll}+en$/u.test(next);
 }
 
 const EIN: Readonly<Record<Gender, Readonly<Record<Case, string>>>> = {

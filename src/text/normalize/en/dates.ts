@@ -42,6 +42,11 @@ function isDateBehind(lead: string, day: string): boolean {
   return BY.test(lead) && (Number(day) > LAST_PART || CANCELLED.test(lead)) && !DIVIDED.test(lead);
 }
 
+/** Due 3/1 and 4/1; not "add 2/3 and 1/4", whose first one is read as a fraction. */
+function isBehindDate({ tokenWords }: Reading, lead: string): boolean {
+  return ROW_OF_DATES.test(lead) && /\p{Lu}/u.test(tokenWords);
+}
+
 /** On 3/1, Tue 3/5, 3/17: elsewhere that is a fraction. */
 const shortDate =
   (order: Order): Recogniser =>
@@ -57,7 +62,7 @@ const shortDate =
       BEFORE_WEEKDAY.test(lead) ||
       /^,? (?:at|@) \d/.test(reading.text.slice(end, end + 8)) ||
       isDateBehind(lead, day) ||
-      (ROW_OF_DATES.test(lead) && !/^ of\b/.test(reading.text.slice(end, end + 4)));
+      (isBehindDate(reading, lead) && !/^ of\b/.test(reading.text.slice(end, end + 4)));
     const isWeekOf = WEEK_OF.test(lead);
     const likely =
       (/^0|\/0/.test(written) && isWeekOf) ||

@@ -195,6 +195,18 @@ const twoRates: Recogniser = (reading) => {
   return { end: reading.at + written.length - second.length, spoken: `${cardinal(first)} `, rule: 'measure' };
 };
 
+const LIMITS = /((?:15|20|25|30|50|100|250|500)(?:\/(?:25|30|40|50|60|100|300|500)){1,2})(?![\d/]|\.\d)/y;
+const INSURED = /\b(?:liability|bodily injury|insurance|coverage|policy)\b/i;
+
+/** Liability limits of 100/300/50, in thousands. */
+const limits: Recogniser = (reading) => {
+  const written = reading.match(LIMITS)?.[0];
+  if (written === undefined) return undefined;
+  const end = reading.at + written.length;
+  if (!INSURED.test(lead(reading)) && !INSURED.test(tail(reading, end))) return undefined;
+  return { end, spoken: written.split('/').map(cardinal).join(' '), rule: 'identifier' };
+};
+
 const MANY_FOR_SUM = /([2-9]|1\d)\/(?=\$\d{1,3}(?:\.\d\d)?(?![\d,]))/y;
 
 /** Tacos are 2/$3. */
@@ -209,6 +221,7 @@ export const ratioRules = {
   behindDigits: [
     [/\//, /(?!)/, quotient],
     [/\//, /(?!)/, certain(twoRates)],
+    [/\//, /(?!)/, certain(limits)],
     [/\//, /(?!)/, manyForSum],
   ],
   behindDigitsLater: [

@@ -129,6 +129,9 @@ const OWN: Readonly<Record<string, Saying>> = {
 
 const COUNTED = /(?: \p{Ll}{3,}s(?!\p{L})| (?:MXN|USD|pesos)| (?:mil |de )?millones)/uy;
 const EURO = / ?(?:€|euros?|EUR)/y;
+/** 0,9 % or 82,15 nearby: this text writes decimals with a comma. */
+const DECIMAL_COMMA = /(?<![\d,.])\d{1,3}(?:\.\d{3})*,\d{1,2}(?![\d,])/;
+const NEAR = 120; // units on either side
 
 /**
  * 1,234 is grouped behind a dollar sign or before a plural that is no measure; 1,549 € and 3,125 kg have
@@ -138,7 +141,9 @@ function isGroupedByComma(text: string, start: number, end: number): boolean {
   if (text[start] === '0' || text[end - 4] !== ',') return false;
   if (/(?:\$|MXN|USD) ?$/.test(text.slice(Math.max(0, start - 4), start))) return true;
   EURO.lastIndex = COUNTED.lastIndex = end;
-  return !EURO.test(text) && COUNTED.test(text);
+  if (EURO.test(text) || !COUNTED.test(text)) return false;
+  const [before, behind] = [text.slice(Math.max(0, start - NEAR), start), text.slice(end, end + NEAR)];
+  return !DECIMAL_COMMA.test(before) && !DECIMAL_COMMA.test(behind);
 }
 
 const NUMBERS: NumberFormat = {

@@ -34,6 +34,7 @@ import { behindDigits, betweenAmounts, byFirstLetter, byMark, perWord, primed } 
 import { genderOf } from './grammar.js';
 import { cardinal, decimal, ordinal } from './numbers.js';
 import { DATES, FRACTIONS, parts, SPEECH } from './speech.js';
+import { STATE, stateBehindTown } from './states.js';
 import { WRITING } from './writing.js';
 
 /** Dia 15/01, até 3/4. */
@@ -236,7 +237,7 @@ const SPAN = spanOfNames({
 
 const OWN: NonNullable<Language['own']> = {
   atDigit: [AT_DIGIT],
-  atLetter: [AT_LETTER],
+  atLetter: [AT_LETTER, STATE],
   atMark: [
     byMark([
       [/×/, numberOrdered(ORDER)],
@@ -247,6 +248,7 @@ const OWN: NonNullable<Language['own']> = {
       [/\//, perWord(WRITING.per, 'a cada')],
       [/\//, betweenAmounts],
       [/\//, slashOfCode],
+      [/[/–-]/, certain(stateBehindTown)],
       [/\//, perCubic('por milímetro cúbico')],
     ]),
   ],

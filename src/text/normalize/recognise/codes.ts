@@ -62,6 +62,9 @@ const DASHED_ID = /#( ?)(\d{1,8}(?:-\d{1,8}){1,4})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
 const HOUSE = /\d ?\p{Lu}?(?: \p{Ll}{2,5})? ?$/u; // Calle 45 # 23-67
 const YEAR_NUMBER = /(?:((?:19|20)\d\d)\/(\d{5,8})|(\d\d)\/(0\d{3,7}|\d{5,8}))(?![\p{L}\d]|[-.,:/]\d)/uy;
 const FILE_AND_PART = /(\d{6,9})\/(\d{1,3})(?![\p{L}\d]|[-.,:/]\d| ?[=€$£%])/uy;
+/** Behind the word for a number: the second part is longer, and no year of a span of years. */
+const NUMBER_IN_PARTS = /(?!(?:19|20)\d\d-(?:19|20)\d\d)(\d{2,4})-(\d{4,8})(?![\p{L}\d]|[-.,:/]\d)/uy;
+const LONG_NUMBER = /\d{6,20}(?<!000)(?![\p{L}\d]|[-.,:/]\d| \d)/uy;
 const ID_SIGN = /#( ?)(\d{5,20})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
 const CARRIER = /([A-Z])(\d) (\d{2,4})(?![\p{L}\p{N}]|[.,:]\d)/uy;
 const DOTTED_CODE = /\d{2,6}(?:\.\d{2,6}){1,4}-\d{1,2}(?![\p{L}\p{N}]|[-.,/]\d)/uy;
@@ -78,9 +81,11 @@ export class Codes {
   readonly #cardCue: RegExp;
   readonly #titles: ReadonlyMap<string, string>;
   readonly #longestTitle: number;
+  /** The word for a number: Nummer, número. */
+  readonly #numberName: string | undefined;
 
   constructor(language: Language) {
-    const { digitWords, titles } = language.writing;
+    const { beforeNumber, digitWords, titles } = language.writing;
     // A language without such words has no cue: nothing matches (?!).
     const words = digitWords.size === 0 ? '(?!)' : alternatives(digitWords);
     this.#language = language;
@@ -88,6 +93,7 @@ export class Codes {
       String.raw`(\d{1,2})(?: ?[^\d\s.!?。！？]{0,12}){0,2} ?(?:${words})[^\d.!?。！？]{0,36}$`,
       'u',
     );
+    this.#numberName = (beforeNumber['№'] ?? beforeNumber['#'])?.trim();
     this.#titles = inCapitals(titles);
     this.#longestTitle = Math.max(0, ...Array.from(titles, (title) => title.length));
   }
@@ -158,6 +164,10 @@ export class Codes {
       certain((reading) => this.#starred(reading)),
       6,
     ),
+    {
+      knows: ({ isFresh, digits, behind: marks }) => isFresh && (digits >= 6 || /^-\d/.test(marks)),
+      recognise: (reading) => this.#namedNumber(reading),
+    },
     behind(
       /^(?: [A-ZА-Я]|-\d)/,
       certain((reading) => this.#lettered(reading)),
@@ -205,6 +215,17 @@ export class Codes {
       /\d/.test(part) ? speech.number(numeralOf(part), NOWHERE) : speech.letters(part),
     );
     return { end: reading.at + written.length, spoken: parts.join(' '), rule: 'identifier' };
+  }
+
+  /** Order no. 408-2217: no range. Policy no. 458712: no amount. */
+  #namedNumber(reading: Reading): TypedFound | undefined {
+    const { at, tokenEnd, tokenWords } = reading;
+    if (this.#numberName === undefined || tokenWords.trim() !== this.#numberName) return undefined;
+    if (at - tokenEnd > 1) return undefined;
+    const long = reading.match(LONG_NUMBER)?.[0];
+    if (long !== undefined) return groupsOf(reading, long);
+    const [written, first = '', second = ''] = reading.match(NUMBER_IN_PARTS) ?? [];
+    return written === undefined || first.length >= second.length ? undefined : groupsOf(reading, written);
   }
 
   /** 56•••21: a number of which a part is hidden. */

@@ -227,8 +227,9 @@ export class Numbers {
     const { digitsAfter, linking } = this.#language.writing;
     if (!numbered && !isNear(reading, digitsAfter, linking)) return undefined;
     if (this.#isYear(reading)) return undefined;
-    // verification in 2 steps
+    // verification in 2 steps, a reference of 70 to 99 mg/dl
     if (runEnd - at === 1 && /^ \p{Ll}{3}/u.test(text.slice(runEnd, runEnd + 4))) return undefined;
+    if (runEnd - at < NUMBERED && RANGE_BEHIND.test(text.slice(runEnd, runEnd + 10))) return undefined;
     const match = reading.match(GROUPED_CODE);
     if (match === undefined) return undefined;
     const end = reading.at + match[0].length;
@@ -318,6 +319,8 @@ export class Numbers {
     return digitsOf(digits, digitsEnd(text, at));
   }
 }
+
+const RANGE_BEHIND = /^ (?:a|à|to|bis) \d{1,3}(?!\d)/;
 
 function digitsOf(written: string, end: number, rule: Rule = 'digits'): TypedFound {
   return { end, token: { type: 'digits', groups: written.split(/[- ]/), around: NOWHERE }, rule };

@@ -256,7 +256,7 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
   if (sign === '+' && before === ',' && spaced && /^\p{L}{3}/u.test(text.slice(end + 1, end + 4)))
     return true;
   if (OF_SETS.test(sign)) return true;
-  if (sign === '·') return PRODUCT.test(text.slice(Math.max(0, at - 2), at + 3));
+  if (sign === '·') return PRODUCT.test(text.slice(Math.max(0, at - 2), at + 3)) || isSpacedProduct(text, at);
   if (ALWAYS_MATH.test(sign)) return left || right;
   if (/[·⋅]/u.test(sign) && /^\p{L}/u.test(after) && /\p{L}/u.test(before)) return true; // U = R·I
   const continues = /[.)\]»”]/u.test(before) && /^[\p{L}\p{N}]/u.test(after); // €/Std. + Material
@@ -266,6 +266,16 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     return AMOUNT.test(after) || left;
   }
   return left && right;
+}
+
+const FACTOR_BEFORE = /(?:[\p{N})]|(?<!\p{L})\p{L}) $/u;
+const FACTOR_BEHIND = /^ (?:[\p{N}(√]|\p{L}(?!\p{L}))/u;
+
+/** A = π · 6² and 2 · 3 = 6; elsewhere such a sign parts the items of a list. */
+function isSpacedProduct(text: string, at: number): boolean {
+  const [before, behind] = [text.slice(Math.max(0, at - NEAR), at), text.slice(at + 1, at + 1 + NEAR)];
+  if (!FACTOR_BEFORE.test(before) || !FACTOR_BEHIND.test(behind)) return false;
+  return /π $/.test(before) || /^ π/.test(behind) || /[=≈]/.test(before + behind);
 }
 
 const GROUPS = /[\d .()-]*$/;
