@@ -139,12 +139,9 @@ test('a worker that dies during an interruption: the voice goes on, all ends onc
   const later = types().slice(ended.length);
   const count = (type: CallEvent['type']) => later.filter((one) => one === type).length;
   assert.deepEqual(later.slice(0, 2).toSorted(), ['speech.started', 'utterance.paused']);
-  // A short word may stop before the interruption is certain.
-  assert.equal(
-    later.find((type) => !type.startsWith('speech.') && type !== 'utterance.paused'),
-    'utterance.interrupted',
-  );
-  assert.equal(count('utterance.interrupted'), 1);
+  // A short word may stop before the interruption is certain: the voice goes on until the next one.
+  const voice = later.filter((type) => type.startsWith('utterance.')).map((type) => type.slice(10));
+  assert.match(voice.join(' '), /^paused (?:resumed paused )*interrupted$/);
   assert.equal(count('speech.started'), count('speech.stopped'));
   assert.equal(count('turn.ended'), 1);
 });
