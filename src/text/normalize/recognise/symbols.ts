@@ -275,7 +275,7 @@ const FACTOR_BEHIND = /^ (?:[\p{N}(√]|\p{L}(?!\p{L}))/u;
 function isSpacedProduct(text: string, at: number): boolean {
   const [before, behind] = [text.slice(Math.max(0, at - NEAR), at), text.slice(at + 1, at + 1 + NEAR)];
   if (!FACTOR_BEFORE.test(before) || !FACTOR_BEHIND.test(behind)) return false;
-  return /π $/.test(before) || /^ π/.test(behind) || /[=≈]/.test(before + behind);
+  return before.endsWith('π ') || behind.startsWith(' π') || /[=≈]/.test(before + behind);
 }
 
 const GROUPS = /[\d .()-]*$/;
