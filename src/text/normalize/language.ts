@@ -131,6 +131,8 @@ export interface Writing {
   readonly softwareNames: ReadonlySet<string>;
   /** Behind these words (in small letters) a number and a letter name a place: room 12 B, Halle 7 K. */
   readonly placeWords: ReadonlySet<string>;
+  /** Articles, and words for "per", behind which one unit stands without a number: pro m². */
+  readonly unitWords: ReadonlySet<string>;
   /** Books of the Bible by their names and short forms, as written, with the names that are said. */
   readonly books: Readonly<Record<string, string>>;
   /** End of the text before a code, where words are not parted by spaces. */

@@ -51,6 +51,7 @@ import { Shares } from './recognise/shares.js';
 import { Spans } from './recognise/spans.js';
 import { Symbols } from './recognise/symbols.js';
 import { Times } from './recognise/times.js';
+import { UnitsAlone } from './recognise/units-alone.js';
 import { Verses } from './recognise/verses.js';
 import { Winds } from './recognise/winds.js';
 import { Words } from './recognise/words.js';
@@ -78,6 +79,7 @@ function recognisersOf(language: Language): Recognisers {
   const [calendar, spans, shares] = [new Calendar(language), new Spans(language), new Shares(language)];
   const [arithmetic, names] = [new Arithmetic(language), new Names(language)];
   const [latex, verses] = [new Latex(language), new Verses(language)];
+  const units = new UnitsAlone(language);
   const own = language.own ?? {};
   const compound = formula(
     (letters) => (language.unspaced === true ? letters : speech.letters(letters)),
@@ -123,6 +125,7 @@ function recognisersOf(language: Language): Recognisers {
       dates.atLetter,
       times.atLetter,
       quantities.atLetter,
+      units.atLetter,
       addresses.atLetter,
       identifiers.atLetter,
       words.atLetter,
@@ -139,6 +142,7 @@ function recognisersOf(language: Language): Recognisers {
       machines.atMark,
       identifiers.atMark,
       quantities.atMark,
+      units.atMark,
       numbers.atMark,
       addresses.atMark,
       words.atMark,

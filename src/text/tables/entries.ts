@@ -123,6 +123,7 @@ const WORD_SETS = {
   'counted-of': 'countedOf',
   software: 'softwareNames',
   place: 'placeWords',
+  'before-unit': 'unitWords',
   message: 'messageWords',
   'message-to': 'messageTo',
   wind: 'windWords',

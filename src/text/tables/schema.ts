@@ -77,6 +77,7 @@ const CUES = [
   'menu', // before a path through the menus of an app: Settings → Wi-Fi
   'software', // before a number of a version
   'place', // before a number and a letter: room 12 B
+  'before-unit', // before one unit without its number: pro m², le kWh
   'counted-of', // behind the # of "# of users"
   'message', // of a text message, which is sent to a short number
   'message-to', // between the message and that number

@@ -235,12 +235,17 @@ const sides: Recogniser = (reading) => {
 const SIZES = /(?!\d{1,5}x )\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?){1,3}(?!\p{N}| ?=|\.\d)/uy;
 const SIZE = /\d+(?:\.\d+)?(?= ?[x×])/y;
 
+/** (8 × 5) / 2 */
+function isFactor({ text, at }: Reading): boolean {
+  return text[at - 1] === '(' && /^[\d.]+ ?[x×] ?[\d.]+\) ?[-+=÷×/*]/.test(text.slice(at, at + 24));
+}
+
 /** 10 x 20 ft, 3x5: all but the last number, which may have a unit. */
 function sizes(reading: Reading): Found | undefined {
   const isFollowed = reading.isFresh && reading.match(SIZES) !== undefined;
   const behindOne =
     reading.at === reading.tokenEnd && /[x×] ?$/.test(reading.text.slice(reading.at - 2, reading.at));
-  if (reading.text.startsWith('24x7', reading.at)) return undefined;
+  if (reading.text.startsWith('24x7', reading.at) || isFactor(reading)) return undefined;
   const number = isFollowed || behindOne ? reading.match(SIZE)?.[0] : undefined;
   if (number === undefined) return undefined;
   const end = reading.at + number.length;

@@ -10,7 +10,7 @@ import { SPEECH } from './speech.js';
 import { WRITING } from './writing.js';
 
 const ELIDED =
-  /(de|que) (?=1(?: (?!(?:à|et|ou|sur|pour|contre|puis|en|est|a|par)(?!\p{L}))\p{L}| ?[€$£%]| ?(?:h|km|kg|m|g|l|min|cm|mm)(?!\p{L})))/iuy;
+  /(de|que) (?=1(?: (?!(?:à|et|ou|sur|pour|contre|puis|en|est|a|par)(?!\p{L}))\p{L}| ?[€$£%]| ?(?:h|km|kg|m|g|l|min|cm|mm)(?!\p{L})|,\d\d ?m(?!\p{L})))/iuy;
 const FEW = /(\d{1,2})\/(\d{1,2})(?: ?(h|j|min|mn)(?!\p{L})| (\p{Ll}{3,24})(?!['’\p{L}]))/uy;
 const FEW_NAMES: Readonly<Record<string, string>> = {
   h: 'heures',

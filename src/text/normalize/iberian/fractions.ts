@@ -35,6 +35,14 @@ interface FractionWords {
 }
 
 const NEAR = 32; // units in which a word tells of a blood pressure
+/** 5/10 + 4/10 = 9/10 */
+function isSummand({ text, start, end }: Around): boolean {
+  return (
+    /[+=×÷] ?$/.test(text.slice(Math.max(0, start - 2), start)) ||
+    /^ ?[+=×÷−-] ?\d/.test(text.slice(end, end + 4))
+  );
+}
+
 const HOURS = /^24\/(?:48|72)$/;
 
 export class Fractions {
@@ -101,6 +109,7 @@ export class Fractions {
   /** 8/10, nota 4/5, 4/5 estrellas. */
   #isGrade(denominator: string, around: Around): boolean {
     const { partOf, points, graded } = this.#words;
+    if (isSummand(around)) return false;
     if (/^100?$/.test(denominator) && !partOf.test(around.nextWord)) return true;
     if (!/^(?:5|20|100)$/.test(denominator)) return false;
     return points.test(around.nextWord) || graded.has(around.previousShort);

@@ -111,6 +111,19 @@ function numberedWeek(reading: Reading): Found | undefined {
   return { end: reading.at + match[0].length, spoken: `${from} a ${to}`, rule: 'date', isCertain: true };
 }
 
+const FEIRA = /([2-6])[ªa]?(?: a ([3-6])[ªa]?)?[ -]feiras?(?!\p{L})/uy;
+
+/** Na 3ª feira, de 2ª a 6ª-feira */
+function feira(reading: Reading): Found | undefined {
+  const [written, first = '', last] = reading.match(FEIRA) ?? [];
+  if (written === undefined) return undefined;
+  const [from, to] = [first, last ?? ''].map((day) => WEEKDAYS[Number(day) - 2]);
+  const plural = written.endsWith('s') ? 's' : '';
+  const name = (day: string | undefined): string => `${day ?? ''}${plural}-feira${plural}`;
+  const spoken = last === undefined ? name(from) : `${from ?? ''} a ${name(to)}`;
+  return { end: reading.at + written.length, spoken, rule: 'date', isCertain: true };
+}
+
 /** Seg-sex. */
 function weekdays(reading: Reading): Found | undefined {
   const match = reading.match(WEEK);
@@ -119,6 +132,16 @@ function weekdays(reading: Reading): Found | undefined {
   );
   if (match === undefined || from === undefined || to === undefined) return undefined;
   return { end: reading.at + match[0].length, spoken: `${from} a ${to}`, rule: 'date' };
+}
+
+const SPOON = /\((sopa|chá|café|sobremesa)\)/y;
+
+/** 2 colheres (sopa) de farinha */
+function spoon(reading: Reading): Found | undefined {
+  const [written, name = ''] = reading.match(SPOON) ?? [];
+  const { text, at } = reading;
+  if (written === undefined || !/[Cc]olher(?:es)? $/.test(text.slice(Math.max(0, at - 9), at))) return undefined;
+  return { end: at + written.length, spoken: `de ${name}`, rule: 'abbreviation' };
 }
 
 const NAMES: Readonly<Record<string, string>> = tablesOf('pt').map('before several Romans');
@@ -202,6 +225,7 @@ const AT_DIGIT = behindDigits([
   [/\//, day],
   [/[ºo°]/, firstOfMonth],
   [/ª/, numberedWeek],
+  [/[ªaf-]/, feira],
   [/[/.]/, lawNumber(LAWS, cardinal)],
   [/[.,]/, rating('de', numbers, decimal, cardinal)],
   [/[°º]/, position({ degree: 'grau', minute: 'minuto', second: 'segundo' }, DIRECTIONS, cardinal)],
@@ -242,6 +266,7 @@ const OWN: NonNullable<Language['own']> = {
     byMark([
       [/×/, numberOrdered(ORDER)],
       [/×/, timesBy('por')],
+      [/\(/, certain(spoon)],
       [/[–-]/, certain(SPAN)],
       [/[<>≤≥≈]/, amountRelation(tablesOf('pt').signs.inFront, tablesOf('pt').set('no plural nouns'))],
       [/#/, dayHashtag(cardinal)],

@@ -238,9 +238,10 @@ export class Arithmetic {
 
   #operation(written: string, pattern: RegExp): string {
     const { symbols, speech } = this.#language;
-    const words = (written.match(pattern) ?? []).map((part) => {
+    const words = Array.from(written.matchAll(pattern), ({ 0: part, index }) => {
       const [numerator = '', denominator] = part.length > 1 ? part.split('/') : [part];
-      if (denominator !== undefined) return speech.fraction({ numerator, denominator }, NOWHERE) ?? part;
+      const around = new Around(written, index, index + part.length);
+      if (denominator !== undefined) return speech.fraction({ numerator, denominator }, around) ?? part;
       return /\d/.test(part) ? this.#number(part) : (symbols.inMath[part] ?? '').trim();
     });
     return words.join(' ');

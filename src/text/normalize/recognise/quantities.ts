@@ -43,7 +43,6 @@ const NO_CENTS = /[.,][-–—]{1,2}(?! ?\d|\p{L})/uy;
 /** The rest of "1 à 2 h", "1 o 2 min". */
 const OR_MORE = / (?:[aàóou]|ou) \d{1,3} ?(?=\p{L})/uy;
 const SIGN = new CharacterSet('-−+±');
-const BEFORE_UNIT = /(?:^|[\s(])(?:[Ii]n|[Ee]n|[Ee]m|to) $/u;
 const HANGING_UNIT = /^(?:\p{Ll}{2,}\.?|[kmMGTµ]?(?:Ah|Wh|Hz)|[kMG][WVB]|TB)$/u;
 const MINUS = new CharacterSet('-−–');
 const DASH = new CharacterSet('-–—~～〜');
@@ -164,19 +163,9 @@ export class Quantities {
 
   /** USD 5 · US$5 · CHF 20 */
   readonly atLetter: Row = {
-    knows: ({ isFresh, first, behind }) =>
-      isFresh && (this.#currencies.beginsWith(first) || /[/²³]/.test(behind)),
-    recognise: (reading) => this.#currencyBefore(reading, reading.at) ?? this.#unitAlone(reading),
+    knows: ({ isFresh, first }) => isFresh && this.#currencies.beginsWith(first),
+    recognise: (reading) => this.#currencyBefore(reading, reading.at),
   };
-
-  /** In km/h: a unit without its number, in languages that have two forms or three. */
-  #unitAlone(reading: Reading): TypedFound | undefined {
-    const { text, at } = reading;
-    const unit = BEFORE_UNIT.test(text.slice(Math.max(0, at - 5), at)) ? this.#units.at(text, at) : undefined;
-    if (unit === undefined || !/[/²³]/.test(unit.written) || unit.value.forms.length > 3) return undefined;
-    const { forms } = unit.value;
-    return composed(at + unit.written.length, 'measure', () => forms[2] ?? forms[1] ?? forms[0] ?? '');
-  }
 
   #signed(reading: Reading): Candidate | undefined {
     const { text, at } = reading;

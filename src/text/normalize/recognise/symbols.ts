@@ -243,6 +243,13 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
       /(?:^|[^\p{L}\p{N}])\p{L} $/u.test(text.slice(Math.max(0, at - 3), at)) &&
       /^\p{L}(?![\p{L}\p{N}])/u.test(after);
     if (sign === '/' && spaced && letters && near.includes('=')) return true; // v = s / t
+    if (
+      sign === '/' &&
+      spaced &&
+      /[\p{N}\p{L}]\) $/u.test(text.slice(Math.max(0, at - 3), at)) &&
+      /^[\d(]/.test(after)
+    )
+      return true; // (a + b) / 2
     return numbers && (sign === '*' || (spaced && (sign === '/' || IN_A_FORMULA.test(near))));
   }
   if (sign === '+' && spaced && /\p{L}\.$/u.test(text.slice(Math.max(0, at - 3), at - 1)) && right)
