@@ -21,7 +21,7 @@ const BEFORE_DATE = tablesOf('fr').set('before a date');
 const DAYS_BEFORE = /(?:^|\s)(?:les?|des|aux) \d{1,2}(?:, \d{1,2}){0,3} (?:et|ou) (?:le )?$/iu;
 const LONGEST_ROW = 28; // units
 const SHORT_DAY = /^(?:lun|mar|mer|jeu|ven|sam|dim)$/;
-const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?![\p{L}\d/])/uy;
+const RATING = /(\d{1,2},\d{1,2})\/(\d{1,3})(?:,(\d))?(?![\p{L}\d/])/uy;
 const NAMED_MONEY = / (euros?|dollars?)(?![\p{L}\p{N}])/uy;
 const ELIDED = /\d{1,9}(?= [cdjlmnst]['’]\p{L})/uy;
 const EURO_BETWEEN = /(\d{1,6}) ?€ ?(\d{2})(?![\p{L}\d]|[.,]\d)/uy;
@@ -55,7 +55,10 @@ function pointed(reading: Reading): Candidate | undefined {
 
 function isNameBefore({ text, at }: Reading): boolean {
   const before = wordBefore(text, text[at - 1] === '-' ? at - 1 : at);
-  return before === 'version' || /\p{Lu}/u.test(before);
+  const isPart = /(?:§|[Aa]rt\.|[Aa]rticle|[Ss]ection|[Pp]oint|[Aa]linéa|[Cc]hapitre|[Cc]hap\.) ?$/.test(
+    text.slice(Math.max(0, at - 10), at),
+  );
+  return isPart || before === 'version' || /\p{Lu}/u.test(before);
 }
 
 /** $3.50, -$3.50 */
@@ -92,13 +95,14 @@ function isDayOfMonth({ text, at }: Reading, before: string): boolean {
   return !/^\d{1,2}\/\d (?:d['’]|d(?:e|es|u) )/.test(text.slice(at, at + 10));
 }
 
-/** 4,5/5 */
+/** 4,5/5, a pressure of 13,5/8,5 */
 function rating(reading: Reading): Found | undefined {
   const match = reading.match(RATING);
   if (match === undefined) return undefined;
-  const [written, grade = '', best = ''] = match;
+  const [written, grade = '', best = '', tenths = ''] = match;
   const [whole = '', decimals = ''] = grade.split(',');
-  const spoken = `${decimal({ ...numeralOf(whole), decimals })} sur ${cardinal(best)}`;
+  const above = decimal({ ...numeralOf(whole), decimals });
+  const spoken = `${above} sur ${decimal({ ...numeralOf(best), decimals: tenths })}`;
   return { end: reading.at + written.length, spoken, rule: 'fraction' };
 }
 

@@ -21,7 +21,7 @@ const ONE_OCLOCK =
 const LENGTH = /(\d{1,3}) ?h ?([0-5]\d)(?:'|’|′)?(?! ?(?:min|m)\b)(?![\p{L}\d]|[.,:]\d)/uy;
 const MINUTES_SECONDS = /(\d{1,3})['’′] ?([0-5]?\d)(?:"|”|″|''|’’)/uy;
 const BARE_RANGE =
-  /(\d{1,2})(?:[.:]([0-5]\d))? ?[-–] ?(\d{1,2})(?:[.:]([0-5]\d))?(?![\p{L}\d/]|[.,:/]\d| ?[€%]|\p{Ll}| (?!e (?:\d{1,2} ?[-–]|lun|mar|mer|gio|ven|sab|dom)|(?:lun|mar|mer|gio|ven|sab|dom))\p{Ll})/uy;
+  /(\d{1,2})(?:[.:,]([0-5]\d))? ?[-–] ?(\d{1,2})(?:[.:,]([0-5]\d))?(?![\p{L}\d/]|[.,:/]\d| ?[€%]|\p{Ll}| (?!e (?:\d{1,2} ?[-–]|lun|mar|mer|gio|ven|sab|dom)|(?:lun|mar|mer|gio|ven|sab|dom))\p{Ll})/uy;
 const WEEKDAY =
   /(?<!\p{L})(?:(?:lun|mart|mercol|giov|ven)edì|venerdì|sabato|domenica|(?:lun|mar|mer|gio|ven|sab|dom)(?!\p{L}))/iu;
 const OPENING = tablesOf('it').set('opening hours');

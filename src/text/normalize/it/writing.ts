@@ -54,8 +54,34 @@ function beforeRoman(said: string): Saying {
   return (around) => (/^[IVXLC]+$/.test(around.nextWord) ? likeWritten(said, around) : undefined);
 }
 
+/** La ns. fattura, i ns. uffici, un ns. cliente. */
+function possessive(root: string): (around: Around) => string {
+  return ({ previousWord }) => {
+    if (/^(?:l[ae]|un[ao]?|[ad]?(?:a|e)ll[ae]|dall[ae]|sull[ae])$/.test(previousWord))
+      return `${root}${previousWord.endsWith('e') ? 'e' : previousWord.endsWith('a') ? 'a' : 'o'}`;
+    return `${root}${/^(?:i|gli|de[i]|agli|ai|dai|degli|sui)$/.test(previousWord) ? 'i' : 'o'}`;
+  };
+}
+
+const likeNoun = possessive('vostr');
+
 /** Inter vs. Milan, but "il vs. ordine". */
-const yours: Saying = (around) => (/^\p{Ll}/u.test(around.nextWord) ? 'vostro' : 'contro');
+const yours: Saying = (around) => (/^\p{Ll}/u.test(around.nextWord) ? likeNoun(around) : 'contro');
+
+/** V. Roma 3; Corso V. Emanuele */
+const streetOrVictor: Saying = (around) => {
+  if (/^(?:corso|via|piazza|viale|largo|re)$/.test(around.previousWord) && around.nextWord === 'Emanuele')
+    return 'Vittorio';
+  const behind = around.text.slice(around.end, around.end + 28);
+  return /^ \p{Lu}\p{Ll}{2,}[^.!?]{0,16} \d/u.test(behind) ? 'Via' : undefined;
+};
+
+/** Tieni premuto x 10 sec */
+const timesOrFor: Saying = ({ text, start, end }) =>
+  /\p{Ll}{2} $/u.test(text.slice(Math.max(0, start - 3), start)) &&
+  /^ \d{1,3} \p{Ll}/u.test(text.slice(end, end + 8))
+    ? 'per'
+    : undefined;
 
 /** A.s. 2023/24 */
 function beforeYear(said: string): Saying {
@@ -158,7 +184,9 @@ const OWN: Readonly<Record<string, Saying>> = {
   'sc.': staircase,
   'pal.': beforeLetter('palazzina'),
   'p.t.': before(/^ \d{1,2}[-–]/, 'primo tempo', 'piano terra'),
-  'V.': before(/^ \p{Lu}\p{Ll}{2,}[^.!?]{0,16} \d/u, 'Via'),
+  'V.': streetOrVictor,
+  'ns.': possessive('nostr'),
+  x: timesOrFor,
   'prev.': expected,
 };
 

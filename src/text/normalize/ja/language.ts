@@ -4,6 +4,7 @@ import { tablesOf } from '../../tables/language-tables.js';
 import type { Language } from '../language.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import {
+  dayBeforeWeekday,
   betweenShares,
   boundOf,
   capitalUnit,
@@ -86,6 +87,7 @@ const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}年代`,
         ),
       ],
+      [/[(（]/, dayBeforeWeekday('日', SPEECH)],
       [[2, 2], hundredths],
       [/[.)）、]/, listNumber(SPEECH, '、')],
       [/[-–~～〜 ]/, hourRange(SPEECH)],

@@ -94,7 +94,8 @@ export function clock(reading: Reading): Found | undefined {
   if (match === undefined) return undefined;
   const [written, hours = '', minutes = '', seconds, half] = match;
   const end = reading.at + written.length;
-  if (Number(hours) > 24 || (half === undefined && isScore(reading, end))) return undefined;
+  if (Number(hours) > 24 || (half === undefined && seconds === undefined && isScore(reading, end)))
+    return undefined;
   if (half === undefined && LASTING.test(reading.text.slice(Math.max(0, reading.at - 9), reading.at)))
     return { end, spoken: lasting(reading, end, [hours, minutes, seconds]), rule: 'duration' };
   const said: WrittenTime = {
@@ -107,7 +108,7 @@ export function clock(reading: Reading): Found | undefined {
 }
 
 const LASTING =
-  /(?:(?:재생|소요|통화|녹음|녹화|상영|러닝|대기|총) ?(?:시간|타임)|길이|기록|러닝타임)(?:은|는|이|가|:)? ?$/;
+  /(?:(?:재생|소요|통화|녹음|녹화|상영|러닝|대기|총) ?(?:시간|타임)|길이|기록|러닝타임|마라톤)(?:은|는|이|가|:)? ?$/;
 
 /** 영상 길이는 03:25 is three minutes, 기록은 1:23:45 an hour and more. */
 function lasting(

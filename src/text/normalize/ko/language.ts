@@ -5,6 +5,7 @@ import { beginning } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { certain, type Found, type Reading } from '../reading.js';
 import {
+  dayBeforeWeekday,
   betweenShares,
   capitalUnit,
   codeTwice,
@@ -82,6 +83,7 @@ const OWN: NonNullable<Language['own']> = {
           (digits) => `${cardinal(digits)}년대`,
         ),
       ],
+      [/[(（]/, dayBeforeWeekday('일', SPEECH)],
       [[2, 2], hundredths],
       [/[.)）、]/, listNumber(SPEECH, '.')],
       [/[-–~～〜∼ ]/, hourRange(SPEECH, ' 사이')],

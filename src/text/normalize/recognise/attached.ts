@@ -455,6 +455,21 @@ export function slashedDays(between: string, speech: Speech): Recogniser {
     return { end: at + written.length, spoken, rule: 'date', isCertain: true };
   };
 }
+
+const WEEKDAY_BEHIND = /(\d{1,2})(?=[(（][月火水木金土日월화수목금토일][)）・,、])/y;
+
+/** 12月5日(金)、6(土): a number before a day of the week in brackets is a day. */
+export function dayBeforeWeekday(day: string, speech: Speech): Recogniser {
+  return (reading) => {
+    const digits = /[\d/.]/.test(reading.text[reading.at - 1] ?? '')
+      ? undefined
+      : reading.match(WEEKDAY_BEHIND)?.[1];
+    if (digits === undefined || Number(digits) < 1 || Number(digits) > 31) return undefined;
+    const spoken = cardinal(withoutZeros(digits), speech) + day;
+    return { end: reading.at + digits.length, spoken, rule: 'date', isCertain: true };
+  };
+}
+
 const ERA = /(A\.? ?D\.?|B\.? ?C\.?(?: ?E\.?)?|C\.?E\.?) ?(\d{1,4})(?![\d.,]\d|\d)(年|년)?/y;
 const ERA_BEHIND =
   /(\d{1,4})(年|년)? ?(A\.D\.?|B\.C\.(?:E\.)?|AD|BCE?|CE|a\.d\.?|b\.c\.(?:e\.)?|ad|bce?)(?![A-Za-z\d])/y;

@@ -15,6 +15,7 @@ const LONGEST_NAME = 8; // units of the name of a standard before its number
 const HASH = /(?=[a-f]{0,39}\d)(?=\d{0,39}[a-f])[\da-f]{6,40}(?![\p{L}\p{N}])/uy;
 const FEWEST_RUNS = 4; // minimum of runs of letters and of digits; a word with a number has fewer
 const TWO_LETTERS = /[A-Z]\/[A-Z](?![\p{L}\p{N}/])/uy;
+const SIZES = /(?:X{0,3}[SL]|M)(?:\/(?:[2-5]?X{1,3}[SL]|[SML])){1,5}(?![\p{L}\p{N}/])/uy;
 const PAIR = new RegExp(String.raw`([A-Z]{3})/([A-Z]{3})(?!${WORD_UNIT}|/)`, 'uy');
 
 export class Names {
@@ -30,7 +31,9 @@ export class Names {
   ];
 
   readonly atLetter = behind(/\//, (reading) =>
-    reading.runEnd - reading.at === 3 ? this.#currencies(reading) : this.#twoLetters(reading),
+    reading.runEnd - reading.at === 3
+      ? this.#currencies(reading)
+      : (this.#sizes(reading) ?? this.#twoLetters(reading)),
   );
 
   #number(digits: string): string {
@@ -73,6 +76,23 @@ export class Names {
   }
 
   /** An A/B test, the P/E ratio: letters of one name. */
+  /** In S/M/L, M/L/XL: each by its letters. */
+  #sizes(reading: Reading): Found | undefined {
+    const written = reading.match(SIZES)?.[0];
+    if (written === undefined) return undefined;
+    const { speech, symbols, unspaced } = this.#language;
+    const say = (size: string): string => {
+      const [, count = '', letters = ''] = /^(\d?)(.+)$/.exec(size) ?? [];
+      const name = speech.letters(letters);
+      return count === '' ? name : `${cardinal(count, speech)}${unspaced === true ? '' : ' '}${name}`;
+    };
+    const spoken = written
+      .split('/')
+      .map(say)
+      .join(symbols.pause + (unspaced === true ? '' : ' '));
+    return { end: reading.at + written.length, spoken, rule: 'acronym', isCertain: true };
+  }
+
   #twoLetters(reading: Reading): Found | undefined {
     const written = reading.match(TWO_LETTERS)?.[0];
     if (written === undefined) return undefined;

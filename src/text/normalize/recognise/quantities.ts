@@ -375,6 +375,7 @@ export class Quantities {
     if (per === undefined) return this.#perNoun(reading, found);
     const next = reading.text.slice(found.end + 1 + per.written.length, found.end + 4 + per.written.length);
     if (per.written === 'min' && /^\.? [-−]?\d/.test(next)) return found; // max 31°/min 19°
+    if (/^\d/.test(per.written) && /^ \d/.test(next)) return found; // 1,000만원/1일 5,000만원
     const end = found.end + 1 + per.written.length;
     const { token } = found;
     const around = reading.around(end); // a $20/person fee: the noun stands behind both

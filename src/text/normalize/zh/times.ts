@@ -65,7 +65,7 @@ export function halfFirst(reading: Reading): Found | undefined {
 }
 
 const LASTING =
-  /(?:时长|時長|片长|片長|用时|用時|耗时|耗時|倒计时|倒數|历时|歷時|成绩|成績|全长|播放至|录音|剩余时间)(?:为|為|是|约|約|[：:])? ?$/;
+  /(?:时长|時長|片长|片長|用时|用時|耗时|耗時|倒计时|倒數|历时|歷時|成绩|成績|全长|播放至|录音|剩余时间|马拉松|馬拉松)(?:为|為|是|约|約|[：:])? ?$/;
 
 function isLasting({ text, at }: Reading): boolean {
   return LASTING.test(text.slice(Math.max(0, at - 8), at));
