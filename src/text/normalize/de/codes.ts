@@ -143,11 +143,13 @@ export function numberName(reading: Reading): Found | undefined {
 }
 
 const LAW = /(?:\p{Lu}\p{Ll}{0,11}){2,7}(?<=\p{L}(?:[GOV]|GB))(?![\p{L}\p{N}])/uy;
+const LAST_OF_LAW = new CharacterSet('GOVB');
 const LAW_PART = /\p{Lu}\p{Ll}*/gu;
 
 /** PAuswG, BImSchG, HeizkostenV: what a voice can read as a word stays one. */
 export function lawName(reading: Reading): Found | undefined {
-  const match = reading.isFresh ? reading.match(LAW) : undefined;
+  const { text, runEnd } = reading;
+  const match = reading.isFresh && LAST_OF_LAW.at(text, runEnd - 1) ? reading.match(LAW) : undefined;
   if (match === undefined || !/\p{Ll}/u.test(match[0]) || WRITING.read.has(match[0])) return undefined;
   const parts = match[0].match(LAW_PART) ?? [];
   const said = parts.map((part) => (/[aeiouyäöü]/i.test(part) ? part : SPEECH.letters(part.toUpperCase())));

@@ -1,6 +1,6 @@
 // Assembles German, a language with gender and case, from its writing, speech and recognisers.
 import { tablesOf } from '../../tables/language-tables.js';
-import { behind } from '../dispatch.js';
+import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { certain } from '../reading.js';
 import {
@@ -61,9 +61,13 @@ const byMarkBehind = [
   behind(/\./, street),
   behind(/-/, plate),
   behind(/[.-]/, numberName),
-  behind(/[ \d]/, fileNumber),
-  lawName,
-];
+  {
+    knows: ({ isFresh, first, behind: next, isSmallBehind }) =>
+      isFresh && !isSmallBehind && /[A-Z]/.test(first) && /[ \d]/.test(next),
+    recognise: fileNumber,
+  },
+  beginning(/\p{Lu}/u, lawName),
+] satisfies readonly Row[];
 
 const OWN: NonNullable<Language['own']> = {
   atDigit: [atNumber, ...codeRules.atDigit, fileNumber],
