@@ -215,7 +215,7 @@ export interface Speech {
   /** The phrase for each amount, where its word stands behind it: 三十秒あたり. */
   per?(amount: string): string;
   /** An amount and the phrase for each unit; by default in this order. */
-  rate?(amount: string, per: string, around: Around): string;
+  rate?(amount: string, per: string, around: Around, isMoney: boolean): string;
   date(date: WrittenDate, around: Around): string | undefined;
   time(time: WrittenTime, around: Around): string | undefined;
   /** A duration as written on a clock, 1:05:20 or 2h 30m: hours, minutes, seconds as digits. */

@@ -65,7 +65,8 @@ function sayFraction({ fraction, unit, around }: TokenOf<'fraction'>, speech: Sp
 
 function sayRate({ of, per, around }: TokenOf<'rate'>, speech: Speech): string | undefined {
   const said = say(of, speech);
-  return said === undefined || speech.rate === undefined ? join(said, per) : speech.rate(said, per, around);
+  if (said === undefined || speech.rate === undefined) return join(said, per);
+  return speech.rate(said, per, around, of.type === 'money');
 }
 
 function sayRange({ from, to, around }: TokenOf<'range'>, speech: Speech): string | undefined {

@@ -32,6 +32,7 @@ function isName({ number }: Quantity, { text, start, end }: Around): boolean {
   const after = text.slice(end, end + NEAR);
   const value = Number(number.whole);
   if (value === 0 || value > LAST_TIME) return true;
+  if (before.trimEnd().endsWith('|') && after.trimStart().startsWith('|')) return true; // a cell of a table
   if (OFTEN.test(before) && !/버튼/.test(after)) return false;
   if (PRESSED.test(before) && !ENDS.test(after) && !COPULA.test(after)) return false;
   if (NUMBERED.test(before) || (LISTED.test(before) && !/^ ?(?:더|째|씩)/.test(after))) return true;

@@ -56,6 +56,10 @@ const LONGEST_CUE_GAP = 4; // letters of a word that may stand between "dial" an
 const STARRED = /(\d{4,6})\*(0\d)(?![\p{L}\d*]|[.,]\d)/uy; // Cerfa 12100*02
 const ANY_RELEASE = /(\d{1,3})\.x(?![\p{L}\d]|\.\d)/uy; // version 3.x
 const RELEASE = /(\d{1,5})\.(\d{1,5})(?![\p{L}\p{N}]|[.,]\d)/uy;
+const LONG_RELEASE = /\d{1,5}(?:\.\d{1,5}){2,3}(?![\p{L}\p{N}]|[.,]\d)/uy;
+/** Words before a number of a version, in the languages whose dates are written with stops or strokes, too. */
+const VERSION_WORD =
+  /^(?:vers(?:i[oó]n|ione|ioni|ão|ionen|ions)|верси\p{L}{1,3}|прошивк\p{L}{1,3}|firmware|release)$/u;
 const LETTERED = /\d{1,3}(?= [A-ZА-Я](?![\p{L}\p{N}'’]|\.\p{L}))/uy;
 const PLACE_CODE = /(\d{1,2})-(\d{3})(?![\p{L}\d]|[-.,:/]\d)/uy; // room 105 on the third floor
 const DASHED_ID = /#( ?)(\d{1,8}(?:-\d{1,8}){1,4})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
@@ -441,9 +445,11 @@ export class Codes {
   /** Python 3.12 is three point twelve. */
   #version(reading: Reading): TypedFound | undefined {
     const match = reading.match(RELEASE);
-    const { writing } = this.#language;
-    if (match === undefined || !writing.softwareNames.has(reading.around(reading.at).previousWord))
-      return undefined;
+    const before = reading.around(reading.at).previousWord;
+    const isSoftware = this.#language.writing.softwareNames.has(before);
+    const [long] = isSoftware || VERSION_WORD.test(before) ? (reading.match(LONG_RELEASE) ?? []) : [];
+    if (long !== undefined) return this.#versionOf(long.split('.'), reading.at + long.length, '');
+    if (match === undefined || !isSoftware) return undefined;
     return this.#release(match, reading.at + match[0].length, '');
   }
 
@@ -460,8 +466,12 @@ export class Codes {
 
   #release([, major = '', minor = '']: RegExpExecArray, end: number, before: string): TypedFound | undefined {
     if (minor.length > 1 && minor.startsWith('0')) return undefined; // 22.04
-    const parts = { parts: [major, minor], point: this.#language.symbols.versionPoint };
-    const token = { type: 'version', before, ...parts, stage: '', build: '', around: NOWHERE } as const;
+    return this.#versionOf([major, minor], end, before);
+  }
+
+  #versionOf(parts: readonly string[], end: number, before: string): TypedFound {
+    const point = this.#language.symbols.versionPoint;
+    const token = { type: 'version', before, parts, point, stage: '', build: '', around: NOWHERE } as const;
     return { end, token, rule: 'version' };
   }
 

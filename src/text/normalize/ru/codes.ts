@@ -158,12 +158,15 @@ const DASHED =
 const DICTATED = /\d{3} \d{3}(?![\d ]*\p{L})|\d{3,8}(?![\p{L}\d]|[.,:/-]\d| \p{L})/uy;
 const LONGEST_LEAD = 60; // units
 
-/** Ваш код — 5521. */
+const LAST_FIGURES = /(?:за|о)канчива\p{L}{2,8} на $/iu;
+
+/** Ваш код — 5521. Карта, оканчивающаяся на 4417 */
 function dictated(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (text[at - 1] !== ' ' || !/[—–-]/.test(text[at - 2] ?? '')) return undefined;
+  if (text[at - 1] !== ' ' || !/[—–а-]/.test(text[at - 2] ?? '')) return undefined;
   const match = reading.match(DICTATED);
-  if (match === undefined || !DASHED.test(text.slice(Math.max(0, at - LONGEST_LEAD), at))) return undefined;
+  const before = text.slice(Math.max(0, at - LONGEST_LEAD), at);
+  if (match === undefined || !(DASHED.test(before) || LAST_FIGURES.test(before))) return undefined;
   const spoken = match[0].split(' ').map(spellDigits).join(', ');
   return { end: at + match[0].length, spoken, rule: 'digits' };
 }

@@ -146,7 +146,8 @@ function version(reading: Reading): Found | undefined {
 
 /** Names of letters in formulas, as taught at school. */
 export const VARIABLES: Readonly<Record<string, string>> = tablesOf('ru').letterNames('formula');
-const OPERATOR_BEHIND = /^(?:[²³]?(?: ?[=+×÷·<>≤≥≠^]| [-−–] ?[\dxyz])|[²³][-−–][\dxyz])/;
+const OPERATOR_BEHIND =
+  /^(?:[²³₀-₉]?(?: ?[=+×÷·<>≤≥≠^]| [-−–] ?[\dxyz])|[²³][-−–][\dxyz]|[²³](?![\p{L}\p{N}]))/u;
 const OPERATOR_BEFORE = /[=+×÷·<>≤≥≠√] ?\d{0,4}$|[\dxyz] [-−–] \d{0,4}$/;
 
 /** The name of a letter in a formula: x² + y. */
@@ -154,7 +155,7 @@ function letterOfFormula(text: string, at: number): string | undefined {
   const name = VARIABLES[text[at] ?? ''];
   if (name === undefined || /[\p{L}\d'’]/u.test(text[at + 1] ?? '')) return undefined;
   const known =
-    OPERATOR_BEHIND.test(text.slice(at + 1, at + 5)) ||
+    OPERATOR_BEHIND.test(text.slice(at + 1, at + 7)) ||
     OPERATOR_BEFORE.test(text.slice(Math.max(0, at - 7), at));
   return known ? name : undefined;
 }
@@ -164,11 +165,34 @@ function variable({ text, at }: Reading): Found | undefined {
   return name === undefined ? undefined : { end: at + 1, spoken: name, rule: 'math' };
 }
 
+const PI_AND_LETTER = /π([a-z])(?![\p{L}\d'’])/uy;
+
+/** 2πr */
+function circle(reading: Reading): Found | undefined {
+  const [written, letter = ''] = reading.match(PI_AND_LETTER) ?? [];
+  const name = VARIABLES[letter];
+  if (written === undefined || name === undefined) return undefined;
+  return { end: reading.at + written.length, spoken: `пи ${name}`, rule: 'math', isCertain: true };
+}
+
+const LETTERED =
+  /(?<!\p{L})(?:терминал|витамин|групп|класс|тип|сектор|зон|категори|блок|корпус|подъезд|план|вариант|литер|выход|трибун|лини|очеред)\p{L}{0,3} $/iu;
+
+/** Терминал B, витамин C */
+function letterOfName(reading: Reading): Found | undefined {
+  const { text, at, runEnd } = reading;
+  if (runEnd - at !== 1 || /^['’.]\p{L}|^[-+]/u.test(text.slice(runEnd, runEnd + 2))) return undefined;
+  if (!LETTERED.test(text.slice(Math.max(0, at - 16), at))) return undefined;
+  return { end: runEnd, spoken: spellLetters(text.slice(at, runEnd)), rule: 'acronym' };
+}
+
 /** In the order in which the language asks them. */
 export const nameRules = {
   atLetter: [
     [/[vV]/, version, /[.\d]/],
     [/[a-z]/, variable],
+    [/π/, circle],
+    [/[A-Z]/, letterOfName],
   ],
   atLetterLater: [
     [/[А-ЯЁ]/, initials, /\./],

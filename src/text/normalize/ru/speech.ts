@@ -51,6 +51,7 @@ export const SPEECH: Speech = {
     parts
       .map(([digits, unit]) => withNoun({ number: numeralOf(digits) }, DURATION[unit], caseBefore(around)))
       .join(' '),
+  rate: (amount, per, _around, isMoney) => `${amount} ${isMoney ? per : per.replace(/^за /, 'на ')}`,
   power: (exponent) => {
     if (exponent === '2') return 'в квадрате';
     const [, minus, digits = ''] = /^(-?)(.*)/.exec(exponent) ?? [];

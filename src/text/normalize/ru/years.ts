@@ -57,6 +57,7 @@ function caseOfYear(around: Around): Case {
   if (before === '' && PART_OF_YEAR.test(around.text.slice(Math.max(0, around.start - 8), around.start)))
     return 'genitive';
   if (before === 'и' || before === 'или' || before === '') return rowCase(around);
+  if (/^(?:квартал|полугоди|семестр|триместр|месяц)/.test(around.previousWord)) return 'genitive';
   const ruled = caseBefore(around);
   if (ruled !== 'nominative') return ruled;
   return around.previousWord !== '' && isNoun(around) ? 'genitive' : 'nominative';

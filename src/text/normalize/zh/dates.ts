@@ -48,6 +48,22 @@ function year(reading: Reading): Found | undefined {
     : undefined;
 }
 
+const YEARS = /(\d{3,4}) ?(年?) ?(?:[-–—~～〜]{1,2}|[至到]) ?(\d{3,4}) ?年/y;
+const LONGEST_SPAN = 200; // years, of three figures: 300-500年 are counted
+
+/** 1937-1945年, 公元713—741年: from one year to another, digit by digit. */
+function yearSpan(reading: Reading): Found | undefined {
+  const match = reading.match(YEARS);
+  const [written = '', from = '', mark = '', to = ''] = match ?? [];
+  if (match === undefined || Number(from) >= Number(to) || /^0/.test(from)) return undefined;
+  const end = reading.at + written.length;
+  const isRound = from.endsWith('00') && to.endsWith('00');
+  const isCounted = isRound && /^(?:[前来來多]|历史|歷史)/.test(reading.text.slice(end, end + 4));
+  const isShort = from.length === 3 && (Number(to) - Number(from) > LONGEST_SPAN || isRound);
+  if (isCounted || isShort || Number(to) > 2999) return undefined;
+  return { end, spoken: `${spellDigits(from)}${mark}到${spellDigits(to)}年`, rule: 'year' };
+}
+
 const BEGINS = /(?:^|[（(，。；：、于於在自从從朝])$/;
 const SPAN = /^(?:间|里|内|的|长|寿|[）)]?$)/;
 
@@ -244,6 +260,7 @@ function dottedDays(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const dateRules = {
   behindDigits: [
+    [/[年\-–—~～〜至到]/, certain(yearSpan)],
     [/年/, certain(date)],
     [/\./, plainMonth],
     [/\./, certain(dottedDays)],
