@@ -140,7 +140,8 @@ const SPOON = /\((sopa|chá|café|sobremesa)\)/y;
 function spoon(reading: Reading): Found | undefined {
   const [written, name = ''] = reading.match(SPOON) ?? [];
   const { text, at } = reading;
-  if (written === undefined || !/[Cc]olher(?:es)? $/.test(text.slice(Math.max(0, at - 9), at))) return undefined;
+  if (written === undefined || !/[Cc]olher(?:es)? $/.test(text.slice(Math.max(0, at - 9), at)))
+    return undefined;
   return { end: at + written.length, spoken: `de ${name}`, rule: 'abbreviation' };
 }
 
