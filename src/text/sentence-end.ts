@@ -110,7 +110,7 @@ export function judgeStop(window: StopWindow): StopVerdict {
 /** Vom 5.3. – 9.3., du 01.03. au 31.05. */
 const DATE = /(?<![\p{N}.,])(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])$/u;
 /** A cell of a table that is one word: | Sex. | 19h | */
-const CELL = /\|\s?[\p{L}.]{1,12}$/u;
+const CELL = /\|\s?[\p{L}.]{1,12}$|\/\p{L}{1,5}$/u; // $1.99/mo. |
 
 /** A sign that stands alone, between what is before the stop and what goes on. */
 function judgeSign(opening: string, next: string, complete: boolean): 'none' | 'wait' | undefined {

@@ -18,7 +18,7 @@ import { compoundRules } from './compounds.js';
 import { dateRules, monthOfYear, weekday } from './dates.js';
 import { cardinal } from './numbers.js';
 import { groupedOrdinal, ordinalPair, romanOrdinal } from './ordinals.js';
-import { ownRules } from './own.js';
+import { ownRules, twoFirstParts } from './own.js';
 import { courtFile, pairRules } from './pairs.js';
 import { placeRules, street } from './places.js';
 import { SPEECH } from './speech.js';
@@ -74,6 +74,7 @@ const OWN: NonNullable<Language['own']> = {
   atLetter: [byMarkBehind, atInitial],
   atMark: [
     byMark([
+      [/-/, certain(twoFirstParts)],
       [/\//, perWord(WRITING.per, 'alle')],
       [/\//, betweenAmounts],
       [/[<>≤≥]/, relation(tablesOf('de').signs.inFront, tablesOf('de').set('before a compared amount'))],

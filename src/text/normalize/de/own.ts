@@ -251,3 +251,13 @@ export const ownRules = {
     [/-/, lessThanGrade],
   ],
 } satisfies Rules;
+
+const FIRST_PART = /-\/(?=\p{Lu}\p{Ll})/uy;
+
+/** Ober-/Unterhitze */
+export function twoFirstParts(reading: Reading): Found | undefined {
+  const { text, at } = reading;
+  if (!/\p{Ll}$/u.test(text.slice(Math.max(0, at - 1), at)) || reading.match(FIRST_PART) === undefined)
+    return undefined;
+  return { end: at + 2, spoken: '- und ', rule: 'abbreviation', clings: true };
+}

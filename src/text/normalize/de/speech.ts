@@ -129,6 +129,8 @@ function fraction(written: Fraction, around: Around): string | undefined {
   return /^-\p{Lu}/u.test(around.text.slice(around.end, around.end + 2)) ? said.replaceAll(' ', '-') : said;
 }
 
+const QUARTERS: Readonly<Record<string, string>> = { '1/4': 'Viertelstunde', '3/4': 'Dreiviertelstunde' };
+
 /** Ein halber, eine halbe, einen halben. */
 function half(
   { numerator, denominator }: Fraction,
@@ -143,6 +145,11 @@ function half(
 }
 
 function fractionOf(written: Fraction, unit: Noun, around: Around): string {
+  const quarters = QUARTERS[`${written.numerator}/${written.denominator}`];
+  if (quarters !== undefined && unit.forms[0] === 'Stunde') {
+    const einer = caseOf(around) === 'dative' ? 'einer' : 'eine';
+    return `${einer} ${quarters}`;
+  }
   return `${half(written, unit.gender, around) ?? simple(written)} ${unit.forms[0] ?? ''}`;
 }
 

@@ -259,7 +259,7 @@ function sizes(reading: Reading): Found | undefined {
 }
 
 const LAST_SIDE =
-  /(\d{1,4}(?:\.\d{1,2})?) ?in(?=[,;.)]|$| (?:and|or|to|plus|including|max|for|per|with)(?!\p{L}))/uy;
+  /(\d{1,4}(?:\.\d{1,2})?) ?in(?=[,;)]|\.(?! \p{Ll})|$| (?:and|or|to|plus|including|max|for|per|with)(?!\p{L}))/uy;
 
 /** The 9 of 22 x 14 x 9 in */
 const lastSide: Recogniser = (reading) => {

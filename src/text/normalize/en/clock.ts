@@ -130,7 +130,10 @@ const seconds: Recogniser = (reading) => {
   if (!compared && UNTIMED.test(reading.text.slice(end, end + 12))) return undefined;
   const { previousWord, nextWord } = reading.around(end);
   const attribute = /^an?$/.test(previousWord) && /^\p{Ll}/u.test(nextWord);
-  if (!attribute && !compared && !BEFORE_SECONDS.has(previousWord)) return undefined;
+  const set = /\b(?:time-?outs?|interval|delay|duration|limit|TTL|wait|lasts?)\b[^.!?;]{0,24}$/i.test(
+    reading.text.slice(Math.max(0, reading.at - 40), reading.at),
+  );
+  if (!attribute && !compared && !set && !BEFORE_SECONDS.has(previousWord)) return undefined;
   const word = attribute || digits === '1' ? 'second' : 'seconds';
   return { end, spoken: `${cardinal(withoutZeros(digits))} ${word}`, rule: 'duration' };
 };

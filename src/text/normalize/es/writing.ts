@@ -131,6 +131,8 @@ const COUNTED = /(?: \p{Ll}{3,}s(?!\p{L})| (?:MXN|USD|pesos)| (?:mil |de )?millo
 const EURO = / ?(?:€|euros?|EUR)/y;
 /** 0,9 % or 82,15 nearby: this text writes decimals with a comma. */
 const DECIMAL_COMMA = /(?<![\d,.])\d{1,3}(?:\.\d{3})*,\d{1,2}(?![\d,])/;
+/** $289,900 or 1,234,567 nearby: it groups with one. */
+const GROUPING_COMMA = /\$ ?\d{1,3},\d{3}(?![\d])|(?<![\d.])\d{1,3}(?:,\d{3}){2}(?!\d)/;
 const NEAR = 120; // units on either side
 
 /**
@@ -141,9 +143,9 @@ function isGroupedByComma(text: string, start: number, end: number): boolean {
   if (text[start] === '0' || text[end - 4] !== ',') return false;
   if (/(?:\$|MXN|USD) ?$/.test(text.slice(Math.max(0, start - 4), start))) return true;
   EURO.lastIndex = COUNTED.lastIndex = end;
-  if (EURO.test(text) || !COUNTED.test(text)) return false;
   const [before, behind] = [text.slice(Math.max(0, start - NEAR), start), text.slice(end, end + NEAR)];
-  return !DECIMAL_COMMA.test(before) && !DECIMAL_COMMA.test(behind);
+  if (EURO.test(text) || DECIMAL_COMMA.test(before) || DECIMAL_COMMA.test(behind)) return false;
+  return COUNTED.test(text) || GROUPING_COMMA.test(before) || GROUPING_COMMA.test(behind);
 }
 
 const NUMBERS: NumberFormat = {

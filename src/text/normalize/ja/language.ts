@@ -99,7 +99,7 @@ const OWN: NonNullable<Language['own']> = {
       [/\//, slashedDays('、', SPEECH)],
       [/[-*＊xX•]/, masked(SPEECH)],
       [[1, 2], certain(padded)],
-      [/[-−+×÷*/xX.=]/, certain(sum(SPEECH, IN_MATH))],
+      [/[-−–+×÷*/xX.=]/, certain(sum(SPEECH, IN_MATH))],
       [/[.:]/, ratio(SPEECH)],
       ...dateRules.behindDigits,
       ...numberedRules.behindDigits,

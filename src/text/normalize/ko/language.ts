@@ -94,7 +94,7 @@ const OWN: NonNullable<Language['own']> = {
       [/\//, slashedDays(', ', SPEECH)],
       [/[-*＊xX•]/, masked(SPEECH)],
       [/\./, spacedDate],
-      [/[-−+×÷*/xX.=]/, certain(sum(SPEECH, IN_MATH))],
+      [/[-−–+×÷*/xX.=]/, certain(sum(SPEECH, IN_MATH))],
       [/[.:]/, ratio(SPEECH)],
       ...dateRules.behindDigits,
       ...wordRules.behindDigits,

@@ -167,7 +167,7 @@ const LINK = '(?:번호|코드)?(?:는|은|가|이|를|을|로|으로|에|:)? ?[
 /** Keywords before a code and before a telephone number. */
 export const KEYWORDS: Keywords = {
   codes: new RegExp(
-    `(?:인증|비밀|주민등록|주민|사업자|면허|여권|확인|주문|예약|접수|상담|계좌|우편|사원|학생|고객|회원|송장|운송장|카드\\]?|등록|일련|차량|승인|관리|뒷자리|앞자리|끝자리|끝|사번|학번|코드|종목|암호|비번|PIN|ID|HTTP|오류|에러|상태|포트|생년월일)${LINK}`,
+    `(?:인증|비밀|주민등록|주민|사업자|면허|여권|확인|주문|예약|접수|상담|계좌|우편|사원|학생|고객|회원|송장|운송장|카드\\]?|등록|일련|차량|승인|관리|뒷번호|앞번호|끝번호|우편번호\\)|\\(우\\)|뒷자리|앞자리|끝자리|끝|사번|학번|코드|종목|암호|비번|PIN|ID|HTTP|오류|에러|상태|포트|생년월일)${LINK}`,
   ),
   calls: new RegExp(
     `(?:전화|휴대폰|휴대전화|핸드폰|연락처|고객센터|콜센터|팩스|문의|대표|내선|직통|호출|국번 없이|긴급|TEL|Tel|tel|FAX|☎)${LINK}`,
@@ -177,11 +177,20 @@ export const KEYWORDS: Keywords = {
   called: /^(?:번)?(?:으로|로) ?(?:전화|신고|문의|연락)/,
 };
 
+const PRESSED_CODE = /\d{4,12}(?=[를을] ?(?:누르|눌러|입력))/y;
+
+/** 880409를 누르시면: each digit. */
+function pressedCode(reading: Reading): Found | undefined {
+  const digits = reading.match(PRESSED_CODE)?.[0];
+  if (digits === undefined) return undefined;
+  return { end: reading.at + digits.length, spoken: spellDigits(digits), rule: 'digits', isCertain: true };
+}
+
 const EMERGENCY =
   /1(?:12|19|14|20|10|11|17|18|25|32|82|88|330|345|355|366|388|393|577)(?!\d|[.,:/~-]\d| ?[개명원년월일회건장대분초시%만억천백위권살세층호점배])/y;
 const CALLED_AFTER =
   /^(?:번?(?:나|이나|와|또는) ?1\d{2,3}번?(?:에|로|으로) |번?(?:에|로|으로) ?(?:전화|신고|연락|문의|걸)|번? ?(?:신고|구급|구조|상황실|긴급|콜센터|안내|민원|다산|대원|종합|센터|경찰|소방))/;
-const CALLED_NEAR = /신고|구급|화재|범죄|긴급|응급|국번|콜센터|상황실|경찰|소방|출동/;
+const CALLED_NEAR = /병원|신고|구급|화재|범죄|긴급|응급|국번|콜센터|상황실|경찰|소방|출동/;
 const NEAR = 16; // units on either side in which a word for calling is looked for
 
 /** 119에 신고, 화재는 119: each digit. */
@@ -248,6 +257,7 @@ function key(reading: Reading): Found | undefined {
 export const numberedRules = {
   behindDigits: [
     [[1, 4], emergency],
+    [[4, 12], pressedCode],
     [/[가-힣]/, plate],
     [/[가.]/, certain(subject)],
     [/-/, certain(document)],

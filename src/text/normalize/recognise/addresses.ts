@@ -16,6 +16,7 @@ const CLOSING = /[.,;:!?'’)\]}*_~|]+$/u;
 const EMAIL = /^(?:mailto:)?[\p{L}\p{N}._%+&!-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,6}\p{L}{2,24}$/iu;
 const SCHEME = /^(?:https?|ftp|wss?|sip|file):\/{0,2}(?=[\p{L}\p{N}[/])/iu;
 const WEB = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,6}(\p{L}{2,24})(?::\d{1,5})?(?:[/?#][^\s]*)?$/u;
+const LOCAL = /^localhost:\d{2,5}(?:\/[^\s]*)?$/;
 const ENDINGS = new Set(
   `com org net edu gov mil int info biz io ai app dev co me tv eu de at ch uk us ca au nz ie fr es it pt br mx ar ru
    cn jp kr in ly gg gl nl be se no dk fi pl cz gr tr za shop online store blog news cloud tech xyz site page live local lan internal`.split(
@@ -138,7 +139,7 @@ const DOTTED_LETTERS = /^(?:\p{L}\.){1,8}\p{L}\.?$/u; // D.R.H. is no header fil
 function ruleOf(chunk: string): Rule | undefined {
   if (!TELLING.test(chunk) || DOTTED_LETTERS.test(chunk)) return undefined;
   if (chunk.includes('@') && EMAIL.test(chunk)) return 'email';
-  if (SCHEME.test(chunk)) return 'url';
+  if (SCHEME.test(chunk) || LOCAL.test(chunk)) return 'url';
   if (PATH.test(chunk)) return 'file';
   const last = RELATIVE.exec(chunk)?.[1]?.toLowerCase(); // src/app.ts
   if (last !== undefined && FILES.has(last)) return 'file';

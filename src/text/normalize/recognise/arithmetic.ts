@@ -17,10 +17,10 @@ import {
   type TypedFound,
 } from '../reading.js';
 
-const SUM = /\d{1,12}(?:[.,]\d{1,6})?(?: ?[-−+×÷*/] ?\d{1,12}(?:[.,]\d{1,6})?){1,8}(?= ?={1,2} ?[-−\d?？])/y;
+const SUM = /\d{1,12}(?:[.,]\d{1,6})?(?: ?[-−–+×÷*/] ?\d{1,12}(?:[.,]\d{1,6})?){1,8}(?= ?={1,2} ?[-−\d?？])/y;
 const DATED = /^(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\/\d{1,2}\/\d{4})$/;
-const MARKS = /\d+(?:[.,]\d+)?|[-−+×÷*/]/g;
-const SUMMAND = /\d+\/\d+|\d+(?:[.,]\d+)?|[-−+×÷*/]/g; // 1/2 + 1/4
+const MARKS = /\d+(?:[.,]\d+)?|[-−–+×÷*/]/g;
+const SUMMAND = /\d+\/\d+|\d+(?:[.,]\d+)?|[-−–+×÷*/]/g; // 1/2 + 1/4
 const SCIENTIFIC =
   /(\d{1,6}(?:[.,]\d{1,6})?) ?[×xX·*⋅] ?10(?:\^\{?([-−]?)(\d{1,3})\}?|(⁻?)([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))(?![\d^])/y;
 const EXPONENTIAL = /(\d{1,6})(?:[.,](\d{1,12}))?(?:e([-+−]?)|E([-+−]))(\d{1,3})(?![\p{L}\d]|[.,]\d)/uy;
@@ -33,8 +33,8 @@ const COEFFICIENT = /\d{1,4}(?:[.,]\d{1,3})?(?=[a-z](?![\p{L}\p{Nd}'’.])|π(?!
 const GREEK_VARIABLE = /(\p{Script=Greek})([A-Za-z]{1,2}|)(?![\p{L}\p{Nd}'’])/uy;
 const INSTALMENTS = /(\d{1,3})[x×](?=\d{1,5}(?:[.,]\d{2})? ?[€$£])/y; // 24x55,79 €
 const MOLECULES = /\d{1,3}(?=(?:[A-Z][a-z]?){0,4}[A-Z][a-z]?[₀-₉])/y;
-const SUM_BEFORE = /[=+×÷(√] ?$|[\p{L}\p{N}²³)] [-−] $|[²³][-−]$/u;
-const SUM_BEHIND = /^(?:[²³]|\^\d| ?[=+×÷<>≤≥] ?[\p{L}\p{N}(]| [-−] \d)/u;
+const SUM_BEFORE = /[=+×÷(√] ?$|[\p{L}\p{N}²³)] [-−–] $|[²³][-−–]$/u;
+const SUM_BEHIND = /^(?:[²³]|\^\d| ?[=+×÷<>≤≥] ?[\p{L}\p{N}(]| [-−–] \d|[-−–]\d)/u;
 const SMALLEST_DIVISOR = 1000; // smaller ones may be the parts of a fraction
 const GROUPED = /\d{1,3}(?:([. ])\d{3})(?:\1\d{3})*(?![\d:/-]|[., ]\d)/y;
 const INCHES = /\d{1,3}(?:[.,]\d{1,2})?["″”](?![A-Za-z\d])/y;
@@ -78,7 +78,7 @@ export class Arithmetic {
     behind(/^ ?[x×]/, (reading) => this.#dose(reading), 3),
     behind(/^(?:[.,]\d| ?[×xX·*⋅])/, (reading) => this.#scientific(reading)),
     behind(/^(?:[.,]\d|[eE])/, (reading) => this.#exponential(reading), 6),
-    behind(/^(?:[.,]\d| ?[-−+×÷*/])/, (reading) => this.#sum(reading)),
+    behind(/^(?:[.,]\d| ?[-−–+×÷*/])/, (reading) => this.#sum(reading)),
     behind(/^(?:[.,]\d|[a-zπ])/, (reading) => this.#coefficient(reading), 4),
     behind(/^ ?[:：]/, (reading) => this.#scale(reading), 3),
     behind(/^[A-Z]/, (reading) => this.#molecules(reading), 3),
@@ -96,7 +96,7 @@ export class Arithmetic {
   ];
 
   /** The minus of x²-4x+3 = 0: between two parts of a formula. */
-  readonly atMark = beginning(/[-−]/, ({ text, at }) => {
+  readonly atMark = beginning(/[-−–]/, ({ text, at }) => {
     const [before, behind] = [text.slice(Math.max(0, at - NEAR), at), text.slice(at + 1, at + 1 + NEAR)];
     const isPart =
       /(?:(?:^|[^\p{L}'’])\d{0,4}[a-z]|[²³)]) ?$/u.test(before) && /^ ?\d{0,4}[a-z(\d]/u.test(behind);
@@ -232,7 +232,7 @@ export class Arithmetic {
       if ((denominator ?? 0) < SMALLEST_DIVISOR) return undefined;
       return composed(end, 'math', () => this.#operation(written, MARKS));
     }
-    const pattern = /[-−+]/.test(written) ? SUMMAND : MARKS;
+    const pattern = /[-−–+]/.test(written) ? SUMMAND : MARKS;
     return { ...composed(end, 'math', () => this.#operation(written, pattern)), isCertain: true };
   }
 
@@ -242,7 +242,7 @@ export class Arithmetic {
       const [numerator = '', denominator] = part.length > 1 ? part.split('/') : [part];
       const around = new Around(written, index, index + part.length);
       if (denominator !== undefined) return speech.fraction({ numerator, denominator }, around) ?? part;
-      return /\d/.test(part) ? this.#number(part) : (symbols.inMath[part] ?? '').trim();
+      return /\d/.test(part) ? this.#number(part) : (symbols.inMath[part.replace('–', '−')] ?? '').trim();
     });
     return words.join(' ');
   }
@@ -334,6 +334,7 @@ export class Arithmetic {
     const { text, at } = reading;
     const end = at + match[0].length;
     const [before, behind] = [text.slice(Math.max(0, at - 4), at), text.slice(end + 1, end + 6)];
+    if (/^e[-−]\d/.test(text.slice(end, end + 3))) return undefined; // 1e-4
     const isPi = text[end] === 'π';
     if (!isPi && !SUM_BEFORE.test(before) && !SUM_BEHIND.test(behind)) return undefined;
     const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR);

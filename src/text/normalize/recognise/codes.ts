@@ -57,9 +57,10 @@ const STARRED = /(\d{4,6})\*(0\d)(?![\p{L}\d*]|[.,]\d)/uy; // Cerfa 12100*02
 const ANY_RELEASE = /(\d{1,3})\.x(?![\p{L}\d]|\.\d)/uy; // version 3.x
 const RELEASE = /(\d{1,5})\.(\d{1,5})(?![\p{L}\p{N}]|[.,]\d)/uy;
 const LONG_RELEASE = /\d{1,5}(?:\.\d{1,5}){2,3}(?![\p{L}\p{N}]|[.,]\d)/uy;
-/** Words before a number of a version, in the languages whose dates are written with stops or strokes, too. */
+/** Words before a version, in the languages whose dates are written with stops or strokes, too. */
 const VERSION_WORD =
   /^(?:vers(?:i[oó]n|ione|ioni|ão|ionen|ions)|верси\p{L}{1,3}|прошивк\p{L}{1,3}|firmware|release)$/u;
+const IS_RELEASE = /(?<!\p{L})(?:Update|Release|Firmware)(?: (?:ist|is|est|es|è|é))? $/u;
 const LETTERED = /\d{1,3}(?= [A-ZА-Я](?![\p{L}\p{N}'’]|\.\p{L}))/uy;
 const PLACE_CODE = /(\d{1,2})-(\d{3})(?![\p{L}\d]|[-.,:/]\d)/uy; // room 105 on the third floor
 const DASHED_ID = /#( ?)(\d{1,8}(?:-\d{1,8}){1,4})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
@@ -446,7 +447,8 @@ export class Codes {
   #version(reading: Reading): TypedFound | undefined {
     const match = reading.match(RELEASE);
     const before = reading.around(reading.at).previousWord;
-    const isSoftware = this.#language.writing.softwareNames.has(before);
+    const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
+    const isSoftware = this.#language.writing.softwareNames.has(before) || IS_RELEASE.test(lead);
     const [long] = isSoftware || VERSION_WORD.test(before) ? (reading.match(LONG_RELEASE) ?? []) : [];
     if (long !== undefined) return this.#versionOf(long.split('.'), reading.at + long.length, '');
     if (match === undefined || !isSoftware) return undefined;

@@ -6,10 +6,10 @@ import type { Noun } from '../quantity.js';
 import { NOWHERE, type Recogniser } from '../reading.js';
 
 const SUM =
-  /\d{1,15}(?:\.\d{1,15})?(?: ?[-−+×÷*/xX] ?\d{1,15}(?:\.\d{1,15})?){1,8}(?= ?={1,2} ?[-−\dA-Za-z?？]|[은는] \d)/y;
+  /\d{1,15}(?:\.\d{1,15})?(?: ?[-−–+×÷*/xX] ?\d{1,15}(?:\.\d{1,15})?){1,8}(?= ?={1,2} ?[-−\dA-Za-z?？]|[은는] \d)/y;
 const TIMES = /(?!0[xX])(\d{1,5}(?:\.\d{1,3})?)[xX*](?=\d{1,5}(?:\.\d{1,3})?(?!\d))/y;
-const PART = /\d+\/\d+|\d+(?:\.\d+)?|[-−+×÷*/xX]/g;
-const ADDED = /[-−+]/; // 1/2+1/3 are fractions
+const PART = /\d+\/\d+|\d+(?:\.\d+)?|[-−–+×÷*/xX]/g;
+const ADDED = /[-−–+]/; // 1/2+1/3 are fractions
 
 /** 3-2 before an equals sign is no range and 12/4 no fraction; 4x100 is a product anywhere. */
 export function sum(speech: Speech, names: Readonly<Record<string, string>>): Recogniser {
@@ -30,7 +30,7 @@ export function sum(speech: Speech, names: Readonly<Record<string, string>>): Re
           ? (speech.fraction({ numerator, denominator }, NOWHERE) ?? '')
           : `${number(numerator)}${names['/'] ?? ''}${number(denominator)}`;
       }
-      const sign = /[xX*]/.test(part) ? '×' : part;
+      const sign = /[xX*]/.test(part) ? '×' : part === '–' ? '−' : part;
       return /\d/.test(part) ? number(part) : (names[sign] ?? '');
     });
     return { end: reading.at + match[0].length, spoken: said.join(''), rule: 'math' };

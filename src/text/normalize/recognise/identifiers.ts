@@ -45,6 +45,8 @@ const NAMES_IBAN = /IBAN[^.!?\n]{0,32}$/;
 /** MOVISTAR_4F2A: names without figures are left to the voice. */
 const UNDERSCORED =
   /(?=[A-Za-z_-]{0,40}\d)[A-Za-z\d]{1,20}(?:[_-][A-Za-z\d]{1,20}){1,5}(?![\p{Lu}\p{Ll}\p{N}_]|\.\p{L})/uy;
+/** `user_id`: a name in a program. */
+const SNAKE = /[A-Za-z]{1,20}(?:_[A-Za-z\d]{1,20}){1,5}(?=`)/y;
 const RUNS = /\p{L}+|\d+/gu;
 const STOP = new CharacterSet('.:');
 const SHORTEST_KEYED = 3; // digits of a telephone number behind a word that tells of one
@@ -262,7 +264,8 @@ export class Identifiers {
   }
 
   #underscored(reading: Reading): TypedFound | undefined {
-    const written = reading.match(UNDERSCORED)?.[0];
+    const isCode = reading.text[reading.at - 1] === '`';
+    const written = ((isCode ? reading.match(SNAKE) : undefined) ?? reading.match(UNDERSCORED))?.[0];
     const sign = this.#language.symbols.inAddress['_'];
     if (written?.includes('_') !== true || sign === undefined) return undefined;
     return composed(reading.at + written.length, 'identifier', () =>

@@ -157,7 +157,11 @@ export class Numbers {
     const figures = written?.split('/') ?? [];
     const isDate = figures.length === 3 && figures.every((one) => Number(one) <= 31 || one.length === 4);
     if (written === undefined || isDate || PARTS_YEARS.at(reading.text, reading.at - 1)) return undefined;
-    const { speech } = this.#language;
+    const { speech, writing } = this.#language;
+    if (isNear(reading, writing.digitsAfter, writing.linking)) {
+      const token = { type: 'digits', groups: figures, around: NOWHERE } as const;
+      return { end: reading.at + written.length, token, rule: 'digits' };
+    }
     const words = (): string => figures.map((one) => cardinal(one, speech)).join(this.#pause);
     return composed(reading.at + written.length, 'cardinal', words);
   }

@@ -189,7 +189,7 @@ export class Quantities {
     const found =
       this.#currencyBefore(reading, skipSpaces(text, at + 1)) ??
       this.#amount(reading, skipSpaces(text, at + 1), false);
-    const isAdded = text[at - 1] === ' ' && text[at + 1] === ' ' && isDigitAt(text, at - 2); // 1 + 1
+    const isAdded = /[\p{L}\p{N}²³)] \+ /u.test(text.slice(Math.max(0, at - 2), at + 2)); // 1 + 1, 5x + 6
     const name = mark === '+' && !isAdded ? symbols.plus : symbols.inMath[mark]?.trim();
     return found === undefined || name === undefined ? undefined : signed(name, found);
   }

@@ -12,6 +12,8 @@ const BEHIND_ONE = /^(?:m[23]|[cm]m|m[lg]|[kMGT]B|[KMGT]o|MW|[MG]bps|[MG]bit\/s)
 const BEHIND_IN = /^(?:[cm]m|m[lg]|MW|[MG]bps)$/;
 const IN = /(?:^|[\s(])(?:[Ii]n|[Ee]n|[Ee]m|to) $/u;
 const NUMBER_BEFORE = /[\d½¼¾]\s?$/;
+/** L당, kgあたり */
+const EACH = /^(?:당|あたり|当たり)/;
 /** Km-Stand, kg·m */
 const GOES_ON = /^(?:[-–·*×^'’]|\/)\p{L}/u;
 
@@ -28,7 +30,7 @@ export class UnitsAlone {
 
   readonly atLetter: Row = {
     knows: ({ isFresh, first, behind }) =>
-      isFresh && (/[cdkmKMGTмк]/.test(first) || /[/²³]/.test(behind)) && this.#units.beginsWith(first),
+      isFresh && (/[cdgklmtGKLMTмк]/.test(first) || /[/²³]/.test(behind)) && this.#units.beginsWith(first),
     recognise: certain((reading) => this.#unit(reading)),
   };
 
@@ -54,7 +56,8 @@ export class UnitsAlone {
     const phrase = this.#per[written];
     if (before !== '' && phrase?.startsWith(`${before} `) === true) return phrase.slice(before.length + 1);
     const [one = '', many = one, dative = many] = forms;
-    if (this.#before.size === 0) return forms.length === 1 && SURE.test(written) ? one : undefined;
+    const isPer = EACH.test(text.slice(at + written.length, at + written.length + 3));
+    if (this.#before.size === 0) return forms.length === 1 && (isPer || SURE.test(written)) ? one : undefined;
     const lead = text.slice(Math.max(0, at - 5), at);
     if (/['’]$/.test(lead) || this.#before.has(before))
       return SURE.test(written) || BEHIND_ONE.test(written) ? one : undefined;

@@ -212,8 +212,18 @@ function part({ numerator, denominator }: Fraction, grammatical: Case): string {
 }
 
 /** Три четверти, одна треть, две пятых; ½ литра is половина литра. */
+/** Этаж 3/5 */
+function isFloor({ previousWord, nextWord }: Around): boolean {
+  return (
+    /^(?:этаж\p{L}{0,2}|серия|серии|урок|часть|шаг|страница|стр)$/u.test(previousWord) &&
+    !nextWord.startsWith('част')
+  );
+}
+
 export function sayFraction(fraction: Fraction, around: Around, measured: boolean): string | undefined {
   const [amount, parts] = [Number(fraction.numerator), Number(fraction.denominator)];
+  if (amount <= parts && isFloor(around))
+    return `${cardinal(fraction.numerator)} из ${cardinal(fraction.denominator, 'genitive')}`;
   const shared = wordAhead(around) === 'по'; // по половине таблетки, по две трети
   const usual = shared ? (amount === 1 ? 'dative' : 'accusative') : caseBefore(around);
   const grammatical = isDissolved(around) ? 'prepositional' : usual;

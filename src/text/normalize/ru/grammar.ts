@@ -1,7 +1,7 @@
 // Decides the Russian grammar around a number: the case that the words before it govern, the gender of the
 // noun behind it.
 import { tablesOf } from '../../tables/language-tables.js';
-import { type Around, isBehindWord, wordAfter, wordBefore } from '../reading.js';
+import { Around, isBehindWord, wordAfter, wordBefore } from '../reading.js';
 import { type Case, type Gender, pluralOf } from './declension.js';
 import type { Agreement } from './numbers.js';
 
@@ -125,8 +125,15 @@ export function wordAhead({ text, start }: Around): string {
     : 'более';
 }
 
+/** The hours of "от 1 ч 40 мин", which have the case of the minutes. */
+const LARGER_PART =
+  /(?<![\p{L}\p{N}.,:/-])\d{1,4} ?(?:ч|час(?:а|ов)?|сут|дн|мин|год(?:а)?|лет|мес|кг|м|км|руб)\.? $/u;
+
 /** The case that the words before a token ask for. */
 export function caseBefore(around: Around): Case {
+  const { text, start } = around;
+  const larger = LARGER_PART.exec(text.slice(Math.max(0, start - NEAR), start));
+  if (larger !== null) return caseBefore(new Around(text, start - larger[0].length, start - 1));
   const word = wordAhead(around);
   const found = caseBehind(word);
   if (found !== undefined) return found;

@@ -165,6 +165,15 @@ function variable({ text, at }: Reading): Found | undefined {
   return name === undefined ? undefined : { end: at + 1, spoken: name, rule: 'math' };
 }
 
+const BEFORE_SECOND = /([сСвВ]) (?=2-(?:й|го|м|ой|му|ю|ом)(?!\p{L}))/uy;
+
+/** Со второй остановки, во втором классе */
+function vocal(reading: Reading): Found | undefined {
+  const [written, word = ''] = reading.match(BEFORE_SECOND) ?? [];
+  if (written === undefined) return undefined;
+  return { end: reading.at + written.length, spoken: `${word}о `, rule: 'ordinal' };
+}
+
 const PI_AND_LETTER = /π([a-z])(?![\p{L}\d'’])/uy;
 
 /** 2πr */
@@ -192,6 +201,7 @@ export const nameRules = {
     [/[vV]/, version, /[.\d]/],
     [/[a-z]/, variable],
     [/π/, circle],
+    [/[сСвВ]/, vocal, /2/],
     [/[A-Z]/, letterOfName],
   ],
   atLetterLater: [

@@ -16,6 +16,7 @@ const CLASS_YEAR = /^(?:出生|生|毕业|畢業|款|版|入学|入學|入职|�
 const SEASON = /(\d{4})[-–/](\d{2}|\d{4}) ?(?=赛季|賽季|学年|學年|财年|財年|年度)/y;
 const PLAIN_MONTH = /((?:19|20)\d{2})\.(0[1-9]|1[0-2])(?=[-–~～至到起止（）()，。；、\s]|$)/y;
 const RESOLUTION = /(\d{3,4})[pP](?![A-Za-z\d])/y;
+const PORT = /(\d{2,5})(?=端口)/y;
 const DISCOUNT = /([1-9][1-9])(?=折(?![线線叠疊]))/y;
 const SALE = /(618|1111|1212)(?= ?(?:大促|购物|購物|年中|活动|期间|电商|[、和](?:双|雙|12\.12|1212|1111)))/y;
 const DOTTED_DAY =
@@ -55,7 +56,7 @@ const LONGEST_SPAN = 200; // years, of three figures: 300-500年 are counted
 function yearSpan(reading: Reading): Found | undefined {
   const match = reading.match(YEARS);
   const [written = '', from = '', mark = '', to = ''] = match ?? [];
-  if (match === undefined || Number(from) >= Number(to) || /^0/.test(from)) return undefined;
+  if (match === undefined || Number(from) >= Number(to) || from.startsWith('0')) return undefined;
   const end = reading.at + written.length;
   const isRound = from.endsWith('00') && to.endsWith('00');
   const isCounted = isRound && /^(?:[前来來多]|历史|歷史)/.test(reading.text.slice(end, end + 4));
@@ -107,7 +108,11 @@ function plainMonth(reading: Reading): Found | undefined {
 /** 1080p, 618大促, 95折: each digit. */
 function named(reading: Reading): Found | undefined {
   const match =
-    reading.match(RESOLUTION) ?? reading.match(SALE) ?? reading.match(CLASS) ?? reading.match(DISCOUNT);
+    reading.match(RESOLUTION) ??
+    reading.match(SALE) ??
+    reading.match(CLASS) ??
+    reading.match(DISCOUNT) ??
+    reading.match(PORT);
   if (match === undefined) return undefined;
   const [written, digits = written] = match;
   const letter = written.length > digits.length ? 'P' : '';
@@ -265,7 +270,7 @@ export const dateRules = {
     [/\./, plainMonth],
     [/\./, certain(dottedDays)],
     [/[/.-]/, republic],
-    [/[pP届级級屆大购購年活期电折]/, certain(named)],
+    [/[pP届级級屆大购購年活期电折端]/, certain(named)],
     [/[-–/]/, certain(season)],
     [/[月日号號时時点點]/, certain(padded)],
     [/分/, certain(paddedMinutes)],

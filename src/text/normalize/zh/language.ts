@@ -79,7 +79,7 @@ const OWN: NonNullable<Language['own']> = {
       [/\//, slashedDays('、', SPEECH)],
       [/[-*＊xX•]/, masked(SPEECH)],
       ...dateRules.behindDigits,
-      [/[-−+×÷*/xX.=]/, certain(sum(SPEECH, IN_MATH))],
+      [/[-−–+×÷*/xX.=]/, certain(sum(SPEECH, IN_MATH))],
       ...numberedRules.behindDigits,
       [/[.:]/, ratio(SPEECH)],
       ...nameRules.behindDigits,
