@@ -215,6 +215,8 @@ export interface Speech {
   /** The phrase for each amount, where its word stands behind it: 三十秒あたり. */
   per?(amount: string): string;
   /** An amount and the phrase for each unit; by default in this order. */
+  /** The word for № behind another one, in a language with cases. */
+  numberSign?(before: string): string | undefined;
   rate?(amount: string, per: string, around: Around, isMoney: boolean): string;
   date(date: WrittenDate, around: Around): string | undefined;
   time(time: WrittenTime, around: Around): string | undefined;

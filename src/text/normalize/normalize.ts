@@ -45,6 +45,7 @@ import { Latex } from './recognise/latex.js';
 import * as markdown from './recognise/markdown.js';
 import { Menus } from './recognise/menus.js';
 import { Names } from './recognise/names.js';
+import { NumberSigns } from './recognise/number-signs.js';
 import { Numbers } from './recognise/numbers.js';
 import { Quantities } from './recognise/quantities.js';
 import { Shares } from './recognise/shares.js';
@@ -80,6 +81,7 @@ function recognisersOf(language: Language): Recognisers {
   const [arithmetic, names] = [new Arithmetic(language), new Names(language)];
   const [latex, verses] = [new Latex(language), new Verses(language)];
   const units = new UnitsAlone(language);
+  const signs = new NumberSigns(language);
   const own = language.own ?? {};
   const compound = formula(
     (letters) => (language.unspaced === true ? letters : speech.letters(letters)),
@@ -90,6 +92,7 @@ function recognisersOf(language: Language): Recognisers {
     atDigit: new Dispatch([
       machines.at,
       codes.atDigit,
+      signs.atDigit,
       latex.atDigit,
       calendar.atDigit,
       shares.atDigit,
@@ -114,6 +117,7 @@ function recognisersOf(language: Language): Recognisers {
     atLetter: new Dispatch([
       machines.at,
       codes.atLetter,
+      signs.atLetter,
       verses.at,
       calendar.atLetter,
       spans.atLetter,
@@ -134,6 +138,7 @@ function recognisersOf(language: Language): Recognisers {
     atMark: new Dispatch([
       menus.atMark,
       codes.atMark,
+      signs.atMark,
       ...(own.atMark ?? []),
       keys.atMark,
       arithmetic.atMark,

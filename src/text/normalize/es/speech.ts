@@ -5,7 +5,7 @@ import { Amounts } from '../iberian/amounts.js';
 import { DatesInWords, isLasting } from '../iberian/dates.js';
 import { Fractions } from '../iberian/fractions.js';
 import type { Speech } from '../language.js';
-import type { Fraction, WrittenTime } from '../quantity.js';
+import type { Currency, Fraction, Quantity, WrittenTime } from '../quantity.js';
 import { integerOf, withoutZeros } from '../numerals.js';
 import type { Around } from '../reading.js';
 import { agreementOf, genderOf, LABELS, rangeWord, standsBeforeNoun } from './grammar.js';
@@ -154,6 +154,23 @@ const AMOUNTS = new Amounts<Agreement>({
   },
 });
 
+const PESO: Currency = {
+  forms: ['peso', 'pesos'],
+  gender: 'm',
+  minor: { forms: ['centavo', 'centavos'], gender: 'm' },
+};
+const IN_PESOS =
+  /(?<!\p{L})(?:M[ée]xico|CDMX|MXN|SAT|OXXO|Argentina|Colombia|Bogotá|Medellín|Chile|Uruguay|pesos|Guadalajara|Monterrey)(?!\p{L})/u;
+const NEAR_PESOS = 120; // units on either side
+
+/** En México son $1,845.50: the sign is that of the peso, too. */
+function money(quantity: Quantity, currency: Currency, around: Around): string {
+  const { text, start, end } = around;
+  const isSign = currency.forms[0] === 'dólar' && /(?<![A-Z])\$/.test(text.slice(start, end));
+  const near = isSign ? text.slice(Math.max(0, start - NEAR_PESOS), end + NEAR_PESOS) : '';
+  return AMOUNTS.money(quantity, IN_PESOS.test(near) ? PESO : currency, around);
+}
+
 export const DATES = new DatesInWords({
   months: tablesOf('es').dates.months.map(([name = '']) => name),
   first: 'primero',
@@ -272,7 +289,7 @@ export const SPEECH: Speech = {
   fractionOf: FRACTIONS.fractionOf,
   count: AMOUNTS.count,
   measure: AMOUNTS.measure,
-  money: AMOUNTS.money,
+  money,
   date: DATES.date,
   time: clock,
   duration: AMOUNTS.duration,

@@ -80,15 +80,16 @@ export class Amounts<A extends string> implements Pick<Speech, 'count' | 'measur
 
   /** Veintiún millones, um milhão; thousands count the noun, millions are nouns themselves. */
   #multiplied({ number, to, magnitude }: Quantity, agreement: A | Gender, around: Around): string {
-    const { decimal, beforeThousand, rangeWord, singularBelowTwo } = this.#words;
+    const { and, decimal, beforeThousand, rangeWord, singularBelowTwo } = this.#words;
     const thousand = magnitude?.power === 3;
     const counts = thousand && agreement === 'f' && number.decimals === '';
     const inner = magnitude === undefined ? agreement : counts ? 'f' : 'm';
     const single = to === undefined && number.whole === '1' && number.decimals === '';
     const said = thousand ? beforeThousand(decimal(number, inner)) : decimal(number, inner);
     const first = single && thousand ? (number.negative ? 'menos' : '') : said;
-    const range = to === undefined ? '' : ` ${rangeWord(around)} ${decimal(to, inner)}`;
-    if (magnitude === undefined) return first + range;
+    const isAt = to !== undefined && around.previousWord === 'a'; // a 15-20 km/h
+    const range = to === undefined ? '' : ` ${isAt ? and : rangeWord(around)} ${decimal(to, inner)}`;
+    if (magnitude === undefined) return `${isAt ? 'entre ' : ''}${first}${range}`;
     const below = singularBelowTwo && to === undefined && Number(number.whole) < 2;
     return `${first}${range} ${magnitude.forms[single || below ? 0 : 1] ?? ''}`.trimStart();
   }

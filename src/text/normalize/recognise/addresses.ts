@@ -19,7 +19,7 @@ const WEB = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,6}(\p{L}{2,24})(?::\d{
 const LOCAL = /^localhost:\d{2,5}(?:\/[^\s]*)?$/;
 const ENDINGS = new Set(
   `com org net edu gov mil int info biz io ai app dev co me tv eu de at ch uk us ca au nz ie fr es it pt br mx ar ru
-   cn jp kr in ly gg gl nl be se no dk fi pl cz gr tr za shop online store blog news cloud tech xyz site page live local lan internal`.split(
+   cn jp kr in ly gg gl nl be se no dk fi pl cz gr tr za shop online store blog news cloud tech xyz site page live local lan internal box`.split(
     /\s+/,
   ),
 );

@@ -1,7 +1,7 @@
 // Codes that every language writes alike: xk7p2q behind a word such as "code", i7-13700K, B2B, the last
-// digits of a card, a number of a hotline, (415) 555-0132, FL 33602, # 48213, N°. 14. These recognisers are
-// asked before those of a language.
-import { classAt, IDEOGRAPH, isCapitalAt, isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
+// digits of a card, a number of a hotline, (415) 555-0132, FL 33602. These recognisers are asked before those of
+// a language.
+import { isCapitalAt, isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
 import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
 import { numeralOf, withoutZeros } from '../numerals.js';
@@ -49,7 +49,6 @@ const SHARED_SERVICE =
 const MESSAGE_NUMBER = /\d{3,6}(?![\p{Lu}\p{Ll}\d]|[-.,:/% ]\d|[%€$])/uy;
 /** The message itself: a word in capitals or quotes. */
 const KEYWORD = /\p{Lu}{2}|["“”«»„‘「『]/u;
-const ERROR_VALUE = /#(?:([A-Z])\/([A-Z])(?![A-Za-z\d])|([A-Z]{3,6})([!?]))/uy;
 const ZERO_GROUPS = /0\d{2}(?:\.\d{3}){1,4}(?![\d\p{L}]|[.,]\d|-\d)/uy;
 const MASKED = /[*•]{3,8}(?:[. -](?:\d{2,6}|[*•]{2,8})){1,6}(?![\d*•])/y;
 const LONGEST_CUE_GAP = 4; // letters of a word that may stand between "dial" and its number
@@ -63,18 +62,10 @@ const VERSION_WORD =
 const IS_RELEASE = /(?<!\p{L})(?:Update|Release|Firmware)(?: (?:ist|is|est|es|è|é))? $/u;
 const LETTERED = /\d{1,3}(?= [A-ZА-Я](?![\p{L}\p{N}'’]|\.\p{L}))/uy;
 const PLACE_CODE = /(\d{1,2})-(\d{3})(?![\p{L}\d]|[-.,:/]\d)/uy; // room 105 on the third floor
-const DASHED_ID = /#( ?)(\d{1,8}(?:-\d{1,8}){1,4})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
-const HOUSE = /\d ?\p{Lu}?(?: \p{Ll}{2,5})? ?$/u; // Calle 45 # 23-67
 const YEAR_NUMBER = /(?:((?:19|20)\d\d)\/(\d{5,8})|(\d\d)\/(0\d{3,7}|\d{5,8}))(?![\p{L}\d]|[-.,:/]\d)/uy;
 const FILE_AND_PART = /(\d{6,9})\/(\d{1,3})(?![\p{L}\d]|[-.,:/]\d| ?[=€$£%])/uy;
-/** Behind the word for a number: the second part is longer, and no year of a span of years. */
-const NUMBER_IN_PARTS = /(?!(?:19|20)\d\d-(?:19|20)\d\d)(\d{2,4})-(\d{4,8})(?![\p{L}\d]|[-.,:/]\d)/uy;
-const LONG_NUMBER = /\d{6,20}(?<!000)(?![\p{L}\d]|[-.,:/]\d| \d)/uy;
-const ID_SIGN = /#( ?)(\d{5,20})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
 const CARRIER = /([A-Z])(\d) (\d{2,4})(?![\p{L}\p{N}]|[.,:]\d)/uy;
 const DOTTED_CODE = /\d{2,6}(?:\.\d{2,6}){1,4}-\d{1,2}(?![\p{L}\p{N}]|[-.,/]\d)/uy;
-const SHORT_NUMBER = /^\d{1,3}(?!\d)/;
-const NUMBER_FORM = /(?:[Nn][°ºª]|№)\.? ?(?=\d)/y;
 
 /** Titles by their form in capitals, with the form that the language writes. */
 function inCapitals(titles: ReadonlySet<string>): ReadonlyMap<string, string> {
@@ -86,11 +77,9 @@ export class Codes {
   readonly #cardCue: RegExp;
   readonly #titles: ReadonlyMap<string, string>;
   readonly #longestTitle: number;
-  /** The word for a number: Nummer, número. */
-  readonly #numberName: string | undefined;
 
   constructor(language: Language) {
-    const { beforeNumber, digitWords, titles } = language.writing;
+    const { digitWords, titles } = language.writing;
     // A language without such words has no cue: nothing matches (?!).
     const words = digitWords.size === 0 ? '(?!)' : alternatives(digitWords);
     this.#language = language;
@@ -98,7 +87,6 @@ export class Codes {
       String.raw`(\d{1,2})(?: ?[^\d\s.!?。！？]{0,12}){0,2} ?(?:${words})[^\d.!?。！？]{0,36}$`,
       'u',
     );
-    this.#numberName = (beforeNumber['№'] ?? beforeNumber['#'])?.trim();
     this.#titles = inCapitals(titles);
     this.#longestTitle = Math.max(0, ...Array.from(titles, (title) => title.length));
   }
@@ -119,10 +107,6 @@ export class Codes {
       recognise: certain(
         (reading) => this.#title(reading) ?? this.#softwareOfCode(reading) ?? this.#postcode(reading),
       ),
-    },
-    {
-      knows: ({ isFresh, first, behind: mark }) => isFresh && /[nN]/.test(first) && /[°ºª]/.test(mark),
-      recognise: certain((reading) => this.#numberForm(reading)),
     },
   ];
 
@@ -169,10 +153,6 @@ export class Codes {
       certain((reading) => this.#starred(reading)),
       6,
     ),
-    {
-      knows: ({ isFresh, digits, behind: marks }) => isFresh && (digits >= 6 || /^-\d/.test(marks)),
-      recognise: (reading) => this.#namedNumber(reading),
-    },
     behind(
       /^(?: [A-ZА-Я]|-\d)/,
       certain((reading) => this.#lettered(reading)),
@@ -193,16 +173,8 @@ export class Codes {
       certain((reading) => this.#telephone(reading, BRACKETED_AREA)),
     ),
     beginning(
-      /№/,
-      certain((reading) => this.#numberForm(reading)),
-    ),
-    beginning(
       /[*•]/,
       certain((reading) => this.#masked(reading)),
-    ),
-    beginning(
-      /#/,
-      certain((reading) => this.#errorValue(reading) ?? this.#numberSign(reading)),
     ),
   ];
 
@@ -220,17 +192,6 @@ export class Codes {
       /\d/.test(part) ? speech.number(numeralOf(part), NOWHERE) : speech.letters(part),
     );
     return { end: reading.at + written.length, spoken: parts.join(' '), rule: 'identifier' };
-  }
-
-  /** Order no. 408-2217: no range. Policy no. 458712: no amount. */
-  #namedNumber(reading: Reading): TypedFound | undefined {
-    const { at, tokenEnd, tokenWords } = reading;
-    if (this.#numberName === undefined || tokenWords.trim() !== this.#numberName) return undefined;
-    if (at - tokenEnd > 1) return undefined;
-    const long = reading.match(LONG_NUMBER)?.[0];
-    if (long !== undefined) return groupsOf(reading, long);
-    const [written, first = '', second = ''] = reading.match(NUMBER_IN_PARTS) ?? [];
-    return written === undefined || first.length >= second.length ? undefined : groupsOf(reading, written);
   }
 
   /** 56•••21: a number of which a part is hidden. */
@@ -431,18 +392,6 @@ export class Codes {
     return written === undefined || !/\d/.test(written) ? undefined : groupsOf(reading, written);
   }
 
-  /** #N/A, #REF!: the sign by its own name, then the letters. */
-  #errorValue(reading: Reading): Found | undefined {
-    const match = reading.match(ERROR_VALUE);
-    if (match === undefined || isWordAt(reading.text, reading.at - 1)) return undefined;
-    const [written, first, second = '', name = ''] = match;
-    const { speech, symbols, writing } = this.#language;
-    const isWord = first === undefined && /[AEIOU]/.test(name) && !writing.spelled.has(name);
-    const said = isWord ? name : speech.letters(first === undefined ? name : first + second);
-    const end = reading.at + written.length;
-    return { end, spoken: `${symbols.keys.hash} ${said}`, rule: 'identifier', isCertain: true };
-  }
-
   /** Python 3.12 is three point twelve. */
   #version(reading: Reading): TypedFound | undefined {
     const match = reading.match(RELEASE);
@@ -521,46 +470,6 @@ export class Codes {
     const [written, ...groups] = match;
     const token = { type: 'telephone', groups, isInternational: false, around: NOWHERE } as const;
     return { end: reading.at + written.length, token, rule: 'telephone' };
-  }
-
-  /** Order # 48213: a long number is a name, so its figures are said. The # of users: a number of them. */
-  #numberSign(reading: Reading): Found | undefined {
-    const { beforeNumber, countedOf } = this.#language.writing;
-    const name = beforeNumber['#'] === undefined ? undefined : (beforeNumber['№'] ?? beforeNumber['#']);
-    if (name === undefined || isWordAt(reading.text, reading.at - 1)) return undefined;
-    const match = reading.match(ID_SIGN);
-    if (match !== undefined && /\S\s?$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) {
-      const spoken = `${name.trimEnd()} ${this.#language.speech.digits(match[2] ?? '')}`;
-      return { end: reading.at + match[0].length, spoken, rule: 'digits' };
-    }
-    const dashed = reading.match(DASHED_ID);
-    const isHouse = HOUSE.test(reading.text.slice(Math.max(0, reading.at - 8), reading.at));
-    if (dashed !== undefined && !isHouse) {
-      const groups = (dashed[2] ?? '').split('-').map((group) => this.#language.speech.digits(group));
-      return {
-        end: reading.at + dashed[0].length,
-        spoken: `${name.trimEnd()} ${groups.join(', ')}`,
-        rule: 'digits',
-      };
-    }
-    const end = reading.at + 1;
-    const isJoined =
-      classAt(reading.text, reading.at - 1) === IDEOGRAPH &&
-      SHORT_NUMBER.test(reading.text.slice(end, end + 4));
-    if (isJoined) return { end, spoken: name, rule: 'abbreviation' };
-    const isCount = reading.text[end] === ' ' && countedOf.has(reading.around(end).nextWord);
-    return isCount ? { end, spoken: name.trimEnd(), rule: 'abbreviation' } : undefined;
-  }
-
-  /** N°. 14, n° 7, №. 15 */
-  #numberForm(reading: Reading): Found | undefined {
-    const written = reading.match(NUMBER_FORM)?.[0];
-    if (written === undefined) return undefined;
-    const { beforeNumber } = this.#language.writing;
-    const bare = written.replace(/[. ]/g, '');
-    const said = beforeNumber[bare] ?? beforeNumber['№'] ?? beforeNumber['#'];
-    if (said === undefined) return undefined;
-    return { end: reading.at + written.length, spoken: said, rule: 'abbreviation' };
   }
 }
 

@@ -51,7 +51,8 @@ function numberBefore(numeral: Numeral, gender: Agreement, grammatical: Case): s
 /** The form of a noun behind any number: behind decimals it is the genitive. */
 function nounBehind(noun: Noun, numeral: Numeral, grammatical: Case): string {
   if (numeral.decimals === '') return behindNumber(noun, numeral.whole, grammatical);
-  return isHalfMore(numeral) && !isDirect(grammatical) ? inPlural(noun, grammatical) : genitiveOf(noun);
+  if (!isHalfMore(numeral)) return genitiveOf(noun);
+  return isDirect(grammatical) ? behindNumber(noun, '2', grammatical) : inPlural(noun, grammatical);
 }
 
 /** Пять-десять; longer numbers with a dash between spaces. */

@@ -92,9 +92,12 @@ function temperatures(reading: Reading): Found | undefined {
   const end = at + written.length;
   const [first, last] = [signed(sign, from), signed(lastSign, to)];
   const name = mark === undefined ? '' : ` градусов${mark === '°' ? '' : ' Цельсия'}`;
+  const before = reading.around(at).previousWord;
+  const isRuled = /^(?:до|от|ото|около|с|со|ниже|выше|после)$/.test(before);
+  const span = isRuled ? `${first} ${before === 'от' ? 'до' : '–'} ${last}` : `от ${first} до ${last}`;
   return {
     end,
-    spoken: `от ${first} до ${last}${name}${mark === undefined && written.endsWith(' ') ? ' ' : ''}`,
+    spoken: `${span}${name}${mark === undefined && written.endsWith(' ') ? ' ' : ''}`,
     rule: 'range',
   };
 }

@@ -174,6 +174,18 @@ function vocal(reading: Reading): Found | undefined {
   return { end: reading.at + written.length, spoken: `${word}о `, rule: 'ordinal' };
 }
 
+const NUMBER_CASES: readonly (readonly [before: RegExp, form: string])[] = [
+  [/^(?:под|над|перед|за|с|со)$/, 'номером'],
+  [/^(?:у|от|до|из|без|для|около|кроме)$/, 'номера'],
+  [/^(?:к|ко)$/, 'номеру'],
+  [/^(?:о|об|при)$/, 'номере'],
+];
+
+/** Под № 9: под номером девять. */
+export function numberSign(before: string): string | undefined {
+  return NUMBER_CASES.find(([words]) => words.test(before))?.[1];
+}
+
 const PI_AND_LETTER = /π([a-z])(?![\p{L}\d'’])/uy;
 
 /** 2πr */

@@ -134,7 +134,8 @@ function beforeNoun(reading: Reading, end: number, values: readonly number[]): F
   const [, shown = 'nominative', plural] = NOUN_ENDS[gender].find(([ending]) => ending.test(first)) ?? [];
   const located =
     /^(?:в|во|на)$/.test(wordAhead(around)) && (shown === 'dative' || /(?:[нт]и|ст)е$/.test(first));
-  const place = located ? 'prepositional' : shown;
+  const isTaken = gender === 'f' && first.endsWith('ь') && /^(?:за|на|про|через)$/.test(wordAhead(around));
+  const place = located ? 'prepositional' : isTaken ? 'accusative' : shown;
   const shared = SHARED.test(reading.text.slice(Math.max(0, reading.at - 6), reading.at));
   const single = values.length === 1 && !shared && plural === true;
   return found(sayAll(values, place, single ? 'p' : gender));

@@ -9,7 +9,7 @@ import { sayDate } from './calendar.js';
 import { HOUR, MINUTE, sayTime, SECOND } from './clock.js';
 import { genitiveOf, inPlural } from './declension.js';
 import { caseBefore } from './grammar.js';
-import { sayElement, spellLetters } from './names.js';
+import { numberSign, sayElement, spellLetters } from './names.js';
 import { cardinal, decimal, ordinal, sayGroup, spellDigits } from './numbers.js';
 import { marked } from './ordinals.js';
 import { bareYear } from './years.js';
@@ -34,6 +34,7 @@ export const SPEECH: Speech = {
   element: sayElement,
   digits: spellDigits,
   letters: spellLetters,
+  numberSign,
   year: (digits, around) => (around === NOWHERE ? cardinal(digits) : bareYear(digits, around)),
   decade: () => undefined, // 90-е is an ordinal like others
   fraction: (fraction, around) => sayFraction(fraction, around, false),

@@ -1,6 +1,6 @@
 // Russian years and decades are ordinals: в 1998 году, 2024 г., 1941–1945 гг., с 1998 по 2004 год.
 import { tablesOf } from '../../tables/language-tables.js';
-import { Around, type Found, type Reading } from '../reading.js';
+import { certain, Around, type Found, type Reading } from '../reading.js';
 import type { Rules } from '../shared-forms.js';
 import type { Case } from './declension.js';
 import type { DigitRule } from './digit-rules.js';
@@ -259,8 +259,8 @@ export function isDecade(digits: string, next: string): boolean {
 export const yearRules = {
   behindDigits: [
     [decade, 2, 4, /[ехм-]/, /^-?[ехм]/],
-    [decades, 2, 4, /[-–—]/, /^ ?[-–—] ?\d/],
-    [years, 3, 4, /[-–—/]/, /^ ?[-–—/] ?\d/],
+    [certain(decades), 2, 4, /[-–—]/, /^ ?[-–—] ?\d/],
+    [certain(years), 3, 4, /[-–—/]/, /^ ?[-–—/] ?\d/],
     [year, 3, 4, /[гуфокбйм-]/, /^(?:-?[йгому]{1,2}|-е)? ?[гуфокб]/],
     [yearOfEra, 1, 4, /г/, /^ ?г\. ?(?:до )?н/],
     [yearInRow, 4, 4, /[,ипдв—–]/, /^(?:,| и| или| по| до| в|—|–) /],
