@@ -279,12 +279,17 @@ export class SentenceStream {
     const before = this.#buffer.slice(0, at);
     const isWithin = isClauseMarkAt(after, 0);
     const verdict = isLineBreakAt(after, 0)
-      ? judgeLineBreak(after, at - this.#lineStart, complete)
+      ? judgeLineBreak(after, { length: at - this.#lineStart, isItem: this.#endsItem(before) }, complete)
       : isWithin
         ? judgeClause({ before, after, complete, forms: this.#forms })
         : this.#judgeMark(before, after, complete);
     if (typeof verdict !== 'number') return verdict;
     return at + verdict > 0 ? { at: at + verdict, isWithin } : 'none';
+  }
+
+  /** The line that ends is an item of a list: - Send it by May 20 */
+  #endsItem(before: string): boolean {
+    return LIST_MARKER.test(this.#lineStart < 0 ? this.#lead : before.slice(this.#lineStart));
   }
 
   #judgeMark(before: string, after: string, complete: boolean): StopVerdict {
@@ -471,10 +476,14 @@ const MARKER_LENGTH = 7; // units of the longest list marker with the space afte
 const WRAPPED_LENGTH = 50; // units; a shorter line was ended on purpose, since wrapped text is wider
 
 /**
- * `after` begins with the line break, `lineLength` is what stood on the line before it. `complete` says that
- * nothing behind `after` matters.
+ * `after` begins with the line break, `line` is what stood before it. `complete` says that nothing behind
+ * `after` matters.
  */
-function judgeLineBreak(after: string, lineLength: number, complete: boolean): BreakVerdict {
+function judgeLineBreak(
+  after: string,
+  line: { readonly length: number; readonly isItem: boolean },
+  complete: boolean,
+): BreakVerdict {
   const space = after.slice(0, leadingSpace(after));
   const rest = after.slice(space.length);
   if (PARAGRAPH.test(space)) return space.length;
@@ -482,5 +491,6 @@ function judgeLineBreak(after: string, lineLength: number, complete: boolean): B
   if (!complete && rest.length < MARKER_LENGTH) return 'wait';
   if (LIST_MARKER.test(rest) || FENCE.test(rest)) return space.length;
   if (/^\p{Ll}/u.test(rest)) return 'none';
-  return lineLength < WRAPPED_LENGTH ? space.length : 'none';
+  const isIndented = /[ \t]$/.test(space);
+  return line.length < WRAPPED_LENGTH || (line.isItem && !isIndented) ? space.length : 'none';
 }

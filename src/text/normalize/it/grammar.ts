@@ -78,7 +78,7 @@ export function betweenNumbers(from: string, to: string, around: Around, neighbo
   if (AFTER_FROM.has(word)) return `${from} ${TO[word] ?? 'a'} ${to}`;
   if (isNumbered(around)) return neighbours ? `${from} e ${to}` : `da ${from} a ${to}`;
   if (neighbours) return `${from} o ${to}`;
-  if (word === 'a') return `${from}-${to}`; // a 2-8 gradi
-  if (PREPOSITIONS.has(word)) return `${from} o ${to}`;
-  return ARTICLES.has(word) ? `${from}-${to}` : `da ${from} a ${to}`;
+  return ARTICLES.has(word) || PREPOSITIONS.has(word) || word === 'a' /* a 2-8 gradi */
+    ? `${from}-${to}`
+    : `da ${from} a ${to}`;
 }

@@ -37,7 +37,9 @@ export class Winds {
 
   #isOfWind({ text, at }: Reading, end: number): boolean {
     if (isWordAt(text, end) && text[end - 1] !== '.') return false;
-    if (this.#behind.test(text.slice(end, end + 30))) return true;
+    const isArticle = /^[OAE]$/.test(text.slice(at, end)); // O vento
+    if (!isArticle && this.#behind.test(text.slice(end, end + 30))) return true;
+    if (isArticle && /^ \p{Ll}{2}/u.test(text.slice(end, end + 3))) return false;
     const isName = text[end] === ' ' && isCapitalAt(text, end + 1); // the wind moved to S Street
     return !isName && this.#before.test(text.slice(Math.max(0, at - LEAD), at));
   }
