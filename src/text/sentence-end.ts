@@ -27,8 +27,7 @@ interface StopWindow {
  */
 export type StopVerdict = number | 'none' | 'wait';
 
-/** Names written with an exclamation mark. */
-const EXCLAIMING_NAMES: ReadonlySet<string> = new Set(['yahoo', 'jeopardy', 'joomla']);
+const EXCLAIMING_NAMES: ReadonlySet<string> = new Set(['yahoo', 'jeopardy', 'joomla']); // Yahoo!
 
 export const STOP_MARK = /[.!?…。！？｡．‼⁇⁈⁉]/u;
 /** A blank line, or a paragraph separator. A sentence never goes on behind it. */
@@ -92,7 +91,8 @@ export function judgeStop(window: StopWindow): StopVerdict {
   const next = rest.slice(opening.length);
   if (opening.endsWith('+') && WHITE.at(next, 0)) return 'none'; // $20/mo. + tax
   if (next === '') return complete || PARAGRAPH.test(opening) ? run.length : 'wait';
-  if (isFullWidth(run)) return judgeTitle(window, run, rest) ?? run.length;
+  const isKorean = run === '.' && /[가-힣][다요죠까]$/u.test(window.before); // 발생합니다. npm install
+  if (isFullWidth(run) || isKorean) return judgeTitle(window, run, rest) ?? run.length;
   if (run === '.' && next.startsWith('|') && CELL.test(window.before.slice(-WORD_LIMIT))) return 'none';
   const sign = judgeSign(opening, next, complete);
   if (sign !== undefined) return sign;

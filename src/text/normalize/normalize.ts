@@ -38,6 +38,7 @@ import { Addresses } from './recognise/addresses.js';
 import { Arithmetic } from './recognise/arithmetic.js';
 import { Codes } from './recognise/codes.js';
 import { Calendar } from './recognise/calendar.js';
+import { Commands } from './recognise/commands.js';
 import { Dates } from './recognise/dates.js';
 import { Identifiers, MachineNames } from './recognise/identifiers.js';
 import { Keys } from './recognise/keys.js';
@@ -81,7 +82,7 @@ function recognisersOf(language: Language): Recognisers {
   const [arithmetic, names] = [new Arithmetic(language), new Names(language)];
   const [latex, verses] = [new Latex(language), new Verses(language)];
   const units = new UnitsAlone(language);
-  const signs = new NumberSigns(language);
+  const [signs, commands] = [new NumberSigns(language), new Commands(language)];
   const own = language.own ?? {};
   const compound = formula(
     (letters) => (language.unspaced === true ? letters : speech.letters(letters)),
@@ -139,6 +140,7 @@ function recognisersOf(language: Language): Recognisers {
       menus.atMark,
       codes.atMark,
       signs.atMark,
+      commands.atMark,
       ...(own.atMark ?? []),
       keys.atMark,
       arithmetic.atMark,

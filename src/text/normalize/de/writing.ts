@@ -88,6 +88,10 @@ const PRICE_AHEAD = /^:? (?:ab |je )?\d{1,4}(?:[.,]\d{2,3})? ?€/;
 /** Short forms with more than one reading. */
 const OWN: Readonly<Record<string, Saying>> = {
   'Hr.': sir,
+  '24/7': ({ text, start }) =>
+    /rund um die Uhr[^.!?]{0,24}$/.test(text.slice(Math.max(0, start - 40), start))
+      ? 'vierundzwanzig sieben'
+      : 'rund um die Uhr',
   'Min.': ({ text, start }) =>
     /\d\. $/.test(text.slice(Math.max(0, start - 3), start)) ? 'Minute' : 'Minuten',
   'Std.': ({ text, start }) =>

@@ -207,6 +207,15 @@ const limits: Recogniser = (reading) => {
   return { end, spoken: written.split('/').map(cardinal).join(' '), rule: 'identifier' };
 };
 
+const FERTILISER = /(\d{1,2})-(\d{1,2})-(\d{1,2})(?= (?:\p{Ll}+ )?(?:fertili[sz]er|plant food|feed|NPK)\b)/uy;
+
+/** A 5-10-10 fertilizer */
+const fertiliser: Recogniser = (reading) => {
+  const [written, ...parts] = reading.match(FERTILISER) ?? [];
+  if (written === undefined) return undefined;
+  return { end: reading.at + written.length, spoken: parts.map(cardinal).join(' '), rule: 'identifier' };
+};
+
 const MANY_FOR_SUM = /([2-9]|1\d)\/(?=\$\d{1,3}(?:\.\d\d)?(?![\d,]))/y;
 
 /** Tacos are 2/$3. */
@@ -222,6 +231,7 @@ export const ratioRules = {
     [/\//, /(?!)/, quotient],
     [/\//, /(?!)/, certain(twoRates)],
     [/\//, /(?!)/, certain(limits)],
+    [/-/, /(?!)/, certain(fertiliser)],
     [/\//, /(?!)/, manyForSum],
   ],
   behindDigitsLater: [

@@ -87,7 +87,8 @@ export class Amounts<A extends string> implements Pick<Speech, 'count' | 'measur
     const single = to === undefined && number.whole === '1' && number.decimals === '';
     const said = thousand ? beforeThousand(decimal(number, inner)) : decimal(number, inner);
     const first = single && thousand ? (number.negative ? 'menos' : '') : said;
-    const isAt = to !== undefined && around.previousWord === 'a'; // a 15-20 km/h
+    // a 15-20 km/h
+    const isAt = to !== undefined && around.previousWord === 'a' && Number(to.whole) > Number(number.whole);
     const range = to === undefined ? '' : ` ${isAt ? and : rangeWord(around)} ${decimal(to, inner)}`;
     if (magnitude === undefined) return `${isAt ? 'entre ' : ''}${first}${range}`;
     const below = singularBelowTwo && to === undefined && Number(number.whole) < 2;

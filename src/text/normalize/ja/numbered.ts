@@ -68,12 +68,26 @@ function longCount(reading: Reading): Found | undefined {
 const ROMAN = /(I{1,3}|IV|VI{0,3}|IX|X{1,2}I{0,3}V?)(?=[世型期部章巻種類級類相度])/y;
 const ROMANS = 'I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX'.split(' ');
 
+/** 星の祭典III */
+const BEHIND_NAME =
+  /(?<=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー])(?:III?|IV|VIII?|IX)(?![A-Za-z\d])/uy;
+
 /** III期, II型; an X型 is no number. */
 export function roman(reading: Reading): Found | undefined {
-  const written = reading.isFresh ? reading.match(ROMAN)?.[0] : undefined;
+  const match = reading.isFresh ? (reading.match(ROMAN) ?? reading.match(BEHIND_NAME)) : undefined;
+  const written = match?.[0];
   const value = written === undefined ? 0 : ROMANS.indexOf(written) + 1;
   if (written === undefined || value === 0 || (written.length === 1 && written !== 'I')) return undefined;
   return { end: reading.at + written.length, spoken: cardinal(String(value)), rule: 'roman' };
+}
+
+const RUNS_OF_HOMER = /([23])ラン(?=ホームラン|本塁打|HR|ホーマー|を|で|が|の|、)/y;
+
+/** 2ランホームラン: in baseball the figure is English. */
+function runs(reading: Reading): Found | undefined {
+  const [written, digit] = reading.match(RUNS_OF_HOMER) ?? [];
+  if (written === undefined) return undefined;
+  return { end: reading.at + 1, spoken: digit === '2' ? 'ツー' : 'スリー', rule: 'cardinal' };
 }
 
 const RELATION = /([<>≤≥≦≧]|<=|>=) ?(?=\d)/y;
@@ -173,6 +187,7 @@ function key(reading: Reading): Found | undefined {
 /** In the order in which the language asks them. */
 export const numberedRules = {
   behindDigits: [
+    [/ラ/, certain(runs)],
     [[3, 7], postcode],
     [[2, 5], dialled],
     [/A/, certain(amperes)],

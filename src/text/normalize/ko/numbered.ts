@@ -136,7 +136,8 @@ function equals(reading: Reading): Found | undefined {
   const formula = /[가-힣]/.test(before) && /^.{0,24}[÷×]/.test(text.slice(at + 1, at + 26));
   const match = formula || amount || /[\dA-Za-z)²³]/.test(before) ? reading.match(EQUALS) : undefined;
   if (match === undefined) return undefined;
-  const isBehind = reading.tokenEnd === (text[at - 1] === ' ' ? at - 1 : at);
+  const end = text[at - 1] === ' ' ? at - 1 : at;
+  const isBehind = reading.tokenEnd === (text[end - 1] === ')' ? end - 1 : end);
   const last = isBehind ? reading.tokenWords.slice(-1) : before;
   const spoken = finalOf(last) === 'vowel' ? '는 ' : '은 ';
   return { end: at + match[0].length, spoken, rule: 'math', clings: true };

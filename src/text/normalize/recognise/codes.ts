@@ -1,6 +1,6 @@
 // Codes that every language writes alike: xk7p2q behind a word such as "code", i7-13700K, B2B, the last
-// digits of a card, a number of a hotline, (415) 555-0132, FL 33602. These recognisers are asked before those of
-// a language.
+// digits of a card, a number of a hotline, (415) 555-0132, FL 33602. These recognisers are asked before
+// those of a language.
 import { isCapitalAt, isDigitAt, isWordAt, WORD_UNIT } from '../characters.js';
 import { beginning, behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
@@ -59,6 +59,11 @@ const LONG_RELEASE = /\d{1,5}(?:\.\d{1,5}){2,3}(?![\p{L}\p{N}]|[.,]\d)/uy;
 /** Words before a version, in the languages whose dates are written with stops or strokes, too. */
 const VERSION_WORD =
   /^(?:vers(?:i[oó]n|ione|ioni|ão|ionen|ions)|верси\p{L}{1,3}|прошивк\p{L}{1,3}|firmware|release)$/u;
+/** Python 3.10 …, installed is 3.8.12: a name of software with its number was said before. */
+const EARLIER =
+  /(?<![\p{L}\p{N}])(\p{L}[\p{L}.]{1,15})(?:[- ]v?|[-‐ ]?[Vv]ersion )\d{1,3}\.\d{1,3}(?:\.\d{1,5})?[^\d]/gu;
+const LONGEST_EARLIER = 160; // units
+const LONG_MINOR = /^\d{1,2}\.\d{2}(?=[,;)]|\. \p{Lu}|\.?$)/u;
 const IS_RELEASE = /(?<!\p{L})(?:Update|Release|Firmware)(?: (?:ist|is|est|es|è|é))? $/u;
 const LETTERED = /\d{1,3}(?= [A-ZА-Я](?![\p{L}\p{N}'’]|\.\p{L}))/uy;
 const PLACE_CODE = /(\d{1,2})-(\d{3})(?![\p{L}\d]|[-.,:/]\d)/uy; // room 105 on the third floor
@@ -398,10 +403,20 @@ export class Codes {
     const before = reading.around(reading.at).previousWord;
     const lead = reading.text.slice(Math.max(0, reading.at - LONGEST_LEAD), reading.at);
     const isSoftware = this.#language.writing.softwareNames.has(before) || IS_RELEASE.test(lead);
-    const [long] = isSoftware || VERSION_WORD.test(before) ? (reading.match(LONG_RELEASE) ?? []) : [];
+    const mayBeLong = isSoftware || VERSION_WORD.test(before) || this.#isLaterVersion(reading);
+    const [long] = mayBeLong ? (reading.match(LONG_RELEASE) ?? []) : [];
     if (long !== undefined) return this.#versionOf(long.split('.'), reading.at + long.length, '');
-    if (match === undefined || !isSoftware) return undefined;
+    const isLater = LONG_MINOR.test(reading.text.slice(reading.at, reading.at + 10)) && mayBeLong;
+    if (match === undefined || !(isSoftware || isLater)) return undefined;
     return this.#release(match, reading.at + match[0].length, '');
+  }
+
+  #isLaterVersion({ text, at }: Reading): boolean {
+    const before = text.slice(Math.max(0, at - LONGEST_EARLIER), at);
+    const { softwareNames } = this.#language.writing;
+    return Array.from(before.matchAll(EARLIER), ([, name = '']) => name.toLowerCase()).some((name) =>
+      softwareNames.has(name),
+    );
   }
 
   /** PHP 8.3 is no money. */

@@ -25,7 +25,7 @@ export function sum(speech: Speech, names: Readonly<Record<string, string>>): Re
     const said = Array.from(match[0].matchAll(PART), ([part]) => {
       const [numerator = '', denominator] = part.length > 1 ? part.split('/') : [part];
       if (denominator !== undefined) {
-        const isPart = added && Number(numerator) < Number(denominator);
+        const isPart = (added || isFactor(match[0], part)) && Number(numerator) < Number(denominator);
         return isPart
           ? (speech.fraction({ numerator, denominator }, NOWHERE) ?? '')
           : `${number(numerator)}${names['/'] ?? ''}${number(denominator)}`;
@@ -35,6 +35,11 @@ export function sum(speech: Speech, names: Readonly<Record<string, string>>): Re
     });
     return { end: reading.at + match[0].length, spoken: said.join(''), rule: 'math' };
   };
+}
+
+/** 1/2×6×8: a part that is multiplied. */
+function isFactor(sum: string, part: string): boolean {
+  return /^[1-9]\/[2-9]$/.test(part) && /[×xX*]/.test(sum);
 }
 
 const STAR = /\*(?=\d{1,5}(?![\d*]))/y;

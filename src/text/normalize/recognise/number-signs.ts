@@ -10,6 +10,8 @@ const HOUSE = /\d ?\p{Lu}?(?: \p{Ll}{2,5})? ?$/u; // Calle 45 # 23-67
 /** Behind the word for a number: the second part is longer, and no year of a span of years. */
 const NUMBER_IN_PARTS = /(?!(?:19|20)\d\d-(?:19|20)\d\d)(\d{2,4})-(\d{4,8})(?![\p{L}\d]|[-.,:/]\d)/uy;
 const LONG_NUMBER = /\d{6,20}(?<!000)(?![\p{L}\d]|[-.,:/]\d| \d)/uy;
+/** A figure to check the others: nº 55210-8 */
+const CHECKED = /\d{4,12}-\d{1,2}(?![\p{L}\d]|[-.,:/]\d)/uy;
 const ID_SIGN = /#( ?)(\d{5,20})(?![\p{L}\d#*]|[-.,:/]\d)/uy;
 const SHORT_NUMBER = /^\d{1,3}(?!\d)/;
 const NUMBER_FORM = /(?:[Nn][°ºª]|№)\.? ?(?=\d)/y;
@@ -53,6 +55,8 @@ export class NumberSigns {
     if (at - tokenEnd > 1) return undefined;
     const long = reading.match(LONG_NUMBER)?.[0];
     if (long !== undefined) return groupsOf(reading, long);
+    const checked = reading.match(CHECKED)?.[0];
+    if (checked !== undefined) return groupsOf(reading, checked);
     const [written, first = '', second = ''] = reading.match(NUMBER_IN_PARTS) ?? [];
     return written === undefined || first.length >= second.length ? undefined : groupsOf(reading, written);
   }
@@ -106,8 +110,9 @@ export class NumberSigns {
     const bare = written.replace(/[. ]/g, '');
     const said = beforeNumber[bare] ?? beforeNumber['№'] ?? beforeNumber['#'];
     if (said === undefined) return undefined;
-    const { numberSign } = this.#language.speech;
-    const ruled = bare === '№' ? numberSign?.(reading.around(reading.at).previousWord) : undefined;
+    const { speech } = this.#language;
+    const before = reading.around(reading.at).previousWord;
+    const ruled = bare === '№' ? speech.numberSign?.(before) : undefined;
     const spoken = ruled === undefined ? said : `${ruled} `;
     return { end: reading.at + written.length, spoken, rule: 'abbreviation' };
   }

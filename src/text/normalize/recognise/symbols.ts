@@ -1,10 +1,10 @@
 // Marks: emoji, signs between numbers, signs in running text, repeated punctuation.
 import { CharacterSet } from '../../character-set.js';
 import { classAt, emojiLength, isWordAt, SPACE } from '../characters.js';
-import type { Row } from '../dispatch.js';
+import { behind, type Row } from '../dispatch.js';
 import type { Language } from '../language.js';
-import { plainDigits } from '../numerals.js';
-import { type Found, isBehindWord, type Reading } from '../reading.js';
+import { numeralOf, plainDigits } from '../numerals.js';
+import { certain, composed, type Found, isBehindWord, type Reading, type TypedFound } from '../reading.js';
 import { cardinal } from '../say.js';
 import { byMark } from '../shared-forms.js';
 
@@ -41,11 +41,33 @@ export class Symbols {
     );
   }
 
-  /** A digit with a keycap is an emoji. */
-  readonly atDigit: Row = {
-    knows: ({ behind }) => /^[\ufe0f\u20e3]/.test(behind),
-    recognise: (reading) => this.#emoji(reading),
-  };
+  readonly atDigit: readonly Row[] = [
+    // A digit with a keycap is an emoji.
+    {
+      knows: ({ behind }) => /^[\ufe0f\u20e3]/.test(behind),
+      recognise: (reading) => this.#emoji(reading),
+    },
+    behind(
+      /^\*/,
+      certain((reading) => this.#stars(reading)),
+      1,
+    ),
+  ];
+
+  /** A hotel with 4* */
+  #stars(reading: Reading): TypedFound | undefined {
+    const { text, at } = reading;
+    const unit = this.#language.writing.units['★'];
+    if (unit === undefined || !STARS.test(text.slice(at, at + 3))) return undefined;
+    const near = text.slice(Math.max(0, at - NEAR), at) + text.slice(at, at + NEAR);
+    if (!HOTEL.test(near)) return undefined;
+    const quantity = { number: numeralOf(text.slice(at, at + 1)) };
+    const around = reading.around(at + 2);
+    if (text[at + 2] !== '-')
+      return { end: at + 2, token: { type: 'measure', quantity, unit, around }, rule: 'measure' };
+    const { speech } = this.#language; // ein 4*-Hotel
+    return composed(at + 2, 'measure', () => speech.measure(quantity, unit, around).replaceAll(' ', '-'));
+  }
 
   readonly atMark: readonly Row[] = [
     ...byMark([
@@ -208,9 +230,13 @@ export class Symbols {
   }
 }
 
+const STARS = /^[1-5]\*(?![*\p{L}\p{N}])/u;
+const HOTEL = /h[oôó]tel|albergo|resort|отел|гостиниц|ホテル|호텔|酒店|宾馆|旅馆/iu;
 const ALWAYS_MATH = /^[×÷≈≤≥≠±√∞∑∏∫π²³¬∧∨→−]/u;
 /** 3,2·10 and m·a; with spaces around it the sign parts the items of a list. */
 const PRODUCT = /\d·[\d(]|(?<!\p{L})\p{L}·\p{L}(?!\p{L})/u;
+const BETWEEN_WORDS =
+  /^(?:\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|ー)[×÷](?:\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana})/u;
 const OF_SETS = /^[∈∉⊂⊆∪∩∀∃⇒⇔]/u;
 const ATTACHED = /^\p{Sc}?\p{Nd}/u;
 const AMOUNT = /^\p{Sc}? ?\.?\p{Nd}/u;
@@ -264,6 +290,8 @@ function isOperation(text: string, at: number, end: number, sign: string): boole
     return true;
   if (OF_SETS.test(sign)) return true;
   if (sign === '·') return PRODUCT.test(text.slice(Math.max(0, at - 2), at + 3)) || isSpacedProduct(text, at);
+  if (/[×÷]/.test(sign) && BETWEEN_WORDS.test(text.slice(at - 1, end + 1)))
+    return IN_A_FORMULA.test(text.slice(Math.max(0, at - NEAR), at) + text.slice(end, end + NEAR)); // 底×高
   if (ALWAYS_MATH.test(sign)) return left || right;
   if (/[·⋅]/u.test(sign) && /^\p{L}/u.test(after) && /\p{L}/u.test(before)) return true; // U = R·I
   const continues = /[.)\]»”]/u.test(before) && /^[\p{L}\p{N}]/u.test(after); // €/Std. + Material

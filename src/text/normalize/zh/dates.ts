@@ -78,7 +78,7 @@ function isYear(digits: string, before: string, after: string): boolean {
     !COUNTED_YEARS.test(after) &&
     !/^ ?\d{1,2} ?月/.test(after)
   ) {
-    const range = /\d年?[-–—~～至到]$/.test(before) || /^[-–—~～至到]\d/.test(after);
+    const range = /(?:\d年?[-–—~～至]|[到至])$/.test(before) || /^[-–—~～至到]\d/.test(after);
     return range || (BEGINS.test(before) && !SPAN.test(after));
   }
   if (digits.length === 3 || digits.endsWith('000')) {

@@ -173,11 +173,14 @@ function more({ text, at }: Reading): Found | undefined {
 }
 
 const ROMAN = /(I{1,3}|IV|VI{0,3}|IX|X{1,2}I{0,3}V?)(?=[期型类類级級度部卷章篇世代区區]|号线)/y;
+/** 文明VI is left: it may be two letters. */
+const BEHIND_NAME = /(?<=\p{Script=Han})(?:III?|IV|VIII?|IX)(?![A-Za-z\d])/uy;
 const ROMANS = 'I II III IV V VI VII VIII IX X XI XII XIII XIV XV XVI XVII XVIII XIX XX'.split(' ');
 
 /** III期, II型; an X型 is no number. */
 function roman(reading: Reading): Found | undefined {
-  const written = reading.isFresh ? reading.match(ROMAN)?.[0] : undefined;
+  const match = reading.isFresh ? (reading.match(ROMAN) ?? reading.match(BEHIND_NAME)) : undefined;
+  const written = match?.[0];
   const value = written === undefined ? 0 : ROMANS.indexOf(written) + 1;
   if (written === undefined || value === 0 || (written.length === 1 && written !== 'I')) return undefined;
   return { end: reading.at + written.length, spoken: cardinal(String(value)), rule: 'roman' };
