@@ -19,7 +19,10 @@ export const state: Recogniser = (reading) => {
   const { text, at } = reading;
   const code = text[at - 1] === ' ' ? reading.match(STATE)?.[0] : undefined;
   const name = code === undefined ? undefined : STATES[code];
-  if (code === undefined || name === undefined || DOUBTFUL.has(code)) return undefined;
+  if (code === undefined || name === undefined) return undefined;
+  const isBeforeNoun =
+    /^(?:OH|PA|VA|MD|MA|CO)$/.test(code) && /^ \p{Ll}{3}/u.test(text.slice(at + 2, at + 6));
+  if (DOUBTFUL.has(code) && !isBeforeNoun) return undefined;
   if (!CITY.test(text.slice(Math.max(0, at - 24), at))) return undefined;
   return { end: at + 2, spoken: name, rule: 'address' };
 };
@@ -140,9 +143,9 @@ export function streetOrSaint(around: Around): string | undefined {
 export const inStreet =
   (said: string): Saying =>
   (around) =>
-    /(?:\d\S{0,3}|(?:^|[ ,])[NSEW]{1,2}) (?:[\p{Lu}\d][\p{L}.\d'’]* ){1,3}$/u.test(
+    /(?:\d\S{0,3}|(?:^|[ ,])[NSEW]{1,2}|(?<!\p{L})(?:on|off|down|along|at|near)) (?:[\p{Lu}\d][\p{L}.\d'’]* ){1,3}$/u.test(
       around.text.slice(Math.max(0, around.start - 40), around.start),
-    )
+    ) && !/^\p{Lu}/u.test(around.nextWord)
       ? said
       : undefined;
 

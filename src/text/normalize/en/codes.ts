@@ -19,6 +19,9 @@ function httpStatus(reading: Reading): Found | undefined {
   const before = around.previousShort;
   if (/HTTP \d{3},? (?:or|and|vs\.|&) $/.test(reading.text.slice(Math.max(0, reading.at - 16), reading.at)))
     return numberedPlace(reading, pairs, STATUS);
+  const isStatus = /^(?:4(?:0[0-9]|18|29)|50[0-4])$/.test(reading.text.slice(reading.at, reading.runEnd));
+  if (isStatus && /^(?:errors?|status|response|responses)$/.test(around.nextWord))
+    return numberedPlace(reading, pairs, STATUS);
   if (!BEFORE_STATUS.has(before) || (before === 'code' && around.secondPreviousWord !== 'status'))
     return undefined;
   return numberedPlace(reading, pairs, STATUS);
@@ -315,6 +318,19 @@ const several: Recogniser = (reading) => {
   return { end: reading.at + match[0].length, spoken: plural(said), rule: 'cardinal' };
 };
 
+const LETTERED_PLACE = /(\d{1,2})([a-h])(?![\p{L}\p{N}'’]|\.\p{L})/uy;
+const BEFORE_LETTERED =
+  /\b(?:zones?|apt|apartment|unit|room|grade|class|figure|fig\.|table|exercise|section|page|row|seat|flat|step|stage|part|gate)\.? $/i;
+
+/** USDA zone 6b, exercise 4a */
+const letteredPlace: Recogniser = (reading) => {
+  const [written, digits = '', letter = ''] = reading.match(LETTERED_PLACE) ?? [];
+  const lead = reading.text.slice(Math.max(0, reading.at - 14), reading.at);
+  if (written === undefined || !BEFORE_LETTERED.test(lead)) return undefined;
+  const spoken = `${cardinal(digits)} ${letter.toUpperCase()}`;
+  return { end: reading.at + written.length, spoken, rule: 'identifier' };
+};
+
 const LETTERED_MODEL = /([A-Z]{2,5})-(\d{1,3})([a-rt-z])(?![\p{L}\p{N}])/uy;
 
 /** GPT-4o */
@@ -407,6 +423,7 @@ export const codeRules = {
   behindDigitsLater: [
     [/\./, /(?!)/, staged],
     [/s/, /(?!)/, certain(several)],
+    [/[a-h]/, /(?!)/, letteredPlace],
   ],
   behindDigitsLast: [
     [/-/, /(?!)/, docket],

@@ -159,6 +159,9 @@ const DURATION: Readonly<Record<'h' | 'min' | 's', Noun>> = {
 
 const NO_PLURAL = /^(?:is|was|has|as|this|us|its|his|always|perhaps|unless|across|plus|minus|versus)$/;
 
+/** From 1558 to 1603 */
+const SECOND_YEAR = /(?<![\d.,])1\d{3} (?:to|until|till|through|and) $/;
+
 /**
  * Behind "in" and the like a number of four digits is a year; else it is one unless it counts the word behind
  * it.
@@ -177,7 +180,8 @@ function sayYear(digits: string, around: Around, sure: boolean): string | undefi
   if (
     value >= 1000 &&
     value < 1800 &&
-    /^(?:c|ca|circa|est|founded|born|died|b|d)$/.test(around.previousShort)
+    (/^(?:c|ca|circa|est|founded|born|died|b|d)$/.test(around.previousShort) ||
+      (!counts && SECOND_YEAR.test(around.text.slice(Math.max(0, around.start - 14), around.start))))
   )
     return year(digits);
   return value < 1800 || value > 2099 || counts ? undefined : year(digits);

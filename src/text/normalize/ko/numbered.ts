@@ -178,9 +178,9 @@ export const KEYWORDS: Keywords = {
   called: /^(?:번)?(?:으로|로) ?(?:전화|신고|문의|연락)/,
 };
 
-const PRESSED_CODE = /\d{4,12}(?=[를을] ?(?:누르|눌러|입력))/y;
+const PRESSED_CODE = /\d{4,12}(?=[를을] ?(?:누르|눌러|입력))|[1-5]\d\d(?= ?(?:오류|에러))/y;
 
-/** 880409를 누르시면: each digit. */
+/** 880409를 누르시면, 404 오류: each digit. */
 function pressedCode(reading: Reading): Found | undefined {
   const digits = reading.match(PRESSED_CODE)?.[0];
   if (digits === undefined) return undefined;
@@ -258,7 +258,7 @@ function key(reading: Reading): Found | undefined {
 export const numberedRules = {
   behindDigits: [
     [[1, 4], emergency],
-    [[4, 12], pressedCode],
+    [[3, 12], pressedCode],
     [/[가-힣]/, plate],
     [/[가.]/, certain(subject)],
     [/-/, certain(document)],

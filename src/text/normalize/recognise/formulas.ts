@@ -14,7 +14,7 @@ const ADDED = /[-−–+]/; // 1/2+1/3 are fractions
 /** 3-2 before an equals sign is no range and 12/4 no fraction; 4x100 is a product anywhere. */
 export function sum(speech: Speech, names: Readonly<Record<string, string>>): Recogniser {
   return (reading) => {
-    if (/[.:/]/.test(reading.text[reading.at - 1] ?? '')) return undefined;
+    if (/\d[.:/]$/.test(reading.text.slice(Math.max(0, reading.at - 2), reading.at))) return undefined;
     const match = reading.match(SUM) ?? reading.match(TIMES);
     if (match === undefined) return undefined;
     const added = ADDED.test(match[0]);

@@ -16,7 +16,7 @@ const SHOUTED = new CharacterSet('!?！？');
 const LISTED = /(?:[!?@#$%&*+=_/-](?:, ?| )?){2,16}(?=\))/y;
 const NAMED_ALONE = new CharacterSet('@#$%&');
 const ARROW = /(?:-{1,2}|=)>/y;
-const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)]|$)/y;
+const TRAILING_PLUS = /\+{1,2}(?=[\s.,;:!?)*_`]|$)/y; // **Python 3.10+**
 const KEY_BEFORE =
   /(?<!\p{L})(?:Ctrl|Control|Strg|Alt|AltGr|Shift|Umschalt|Maj|Mayús|Cmd|Command|Option|Win|Windows|Fn|Esc|Meta|Super|Tab)$/u;
 const BESIDE = 10; // units beside a sign in which another one of a list stands
@@ -138,6 +138,7 @@ export class Symbols {
   /** "!!!" is one mark, "?!?!" a question; lines of dashes and stars are no words. */
   #repeated(reading: Reading): Found | undefined {
     const { text, at } = reading;
+    if (text[at] === '+' && isWordAt(text, at - 1)) return undefined; // **C++**
     const shouted = SHOUTED.at(text, at) && (classAt(text, at + 1) === SPACE || SHOUTED.at(text, at + 1));
     const again = text[at + 1] === text[at] || (RULED.at(text, at) && RULED.at(text, at + 1));
     const match = shouted || again ? reading.match(REPEATED) : undefined;

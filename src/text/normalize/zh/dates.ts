@@ -16,7 +16,7 @@ const CLASS_YEAR = /^(?:出生|生|毕业|畢業|款|版|入学|入學|入职|�
 const SEASON = /(\d{4})[-–/](\d{2}|\d{4}) ?(?=赛季|賽季|学年|學年|财年|財年|年度)/y;
 const PLAIN_MONTH = /((?:19|20)\d{2})\.(0[1-9]|1[0-2])(?=[-–~～至到起止（）()，。；、\s]|$)/y;
 const RESOLUTION = /(\d{3,4})[pP](?![A-Za-z\d])/y;
-const PORT = /(\d{2,5})(?=端口)/y;
+const PORT = /(\d{2,5})(?=端口)|([1-5]\d\d)(?= ?(?:错误|錯誤|状态码|報錯|报错))/y;
 const DISCOUNT = /([1-9][1-9])(?=折(?![线線叠疊]))/y;
 const SALE = /(618|1111|1212)(?= ?(?:大促|购物|購物|年中|活动|期间|电商|[、和](?:双|雙|12\.12|1212|1111)))/y;
 const DOTTED_DAY =
@@ -270,7 +270,7 @@ export const dateRules = {
     [/\./, plainMonth],
     [/\./, certain(dottedDays)],
     [/[/.-]/, republic],
-    [/[pP届级級屆大购購年活期电折端]/, certain(named)],
+    [/[pP届级級屆大购購年活期电折端错錯状報报]/, certain(named)],
     [/[-–/]/, certain(season)],
     [/[月日号號时時点點]/, certain(padded)],
     [/分/, certain(paddedMinutes)],
