@@ -63,9 +63,9 @@ const OPEN =
 /** Mo–Fr 8.30–17.00, Sa 9–13.30 */
 function openingHours(reading: Reading): Found | undefined {
   const { text, at } = reading;
-  if (!BEHIND_DAY.test(text.slice(Math.max(0, at - LONGEST_DAY), at))) return undefined;
   const [written, from = '', fromMinutes = '00', , to = '', toMinutes = ''] = reading.match(OPEN) ?? [];
   if (written === undefined || Number(from) > LAST_HOUR) return undefined;
+  if (!BEHIND_DAY.test(text.slice(Math.max(0, at - LONGEST_DAY), at))) return undefined;
   const end = at + written.length;
   if (text[end] === '.' && Number(toMinutes) > 0 && Number(toMinutes) < 13) return undefined; // a day
   const last = sayTime(to, toMinutes, reading, end);
